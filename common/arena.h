@@ -37,7 +37,7 @@ void *tp_table_alloc(size_t count, size_t size);
  * pieces of the same size.
  */
 #define TP_POOL_UNIT 64
-#define TP_POOL_UNITS_MAX 64
+#define TP_POOL_UNITS_MAX 128
 
 struct tp_pool {
 	struct tp_pool_block *blocks; /* the newest first */

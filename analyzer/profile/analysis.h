@@ -93,6 +93,11 @@ struct tp_analysis_options {
 	uint32_t thread;
 	enum tp_time time; /* which time of calls counts */
 	bool compensate;   /* take off times what recording has cost, if that is known */
+	/*
+	 * Histograms of paths in fine buckets of nanoseconds, for who adds up runs; functions have none then, and no percentiles.
+	 * Of a trace whose ticks are of unknown length they are as without.
+	 */
+	bool fine_histograms;
 	const struct tp_measured_costs *
 	    costs; /* ... of these functions so much (measured_costs.h); NULL: none. Outlives the analysis */
 	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
@@ -169,6 +174,8 @@ int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread
     struct tp_stack *stack, struct tp_profile *profile, struct tp_call_sink *sink);
 /* What recording has cost, for its profiles. */
 struct tp_profile_cost tp_analysis_cost(const struct tp_analysis *analysis);
+/* fine_ns of its profiles. */
+double tp_analysis_fine_ns(const struct tp_analysis *analysis);
 /* What replays THREAD into STACK. */
 struct tp_replay tp_analysis_replay(
     const struct tp_analysis *analysis, const struct tp_thread *thread, struct tp_stack *stack);

@@ -13,6 +13,14 @@ struct tp_profile_cost tp_analysis_cost(const struct tp_analysis *analysis)
 	return cost;
 }
 
+double tp_analysis_fine_ns(const struct tp_analysis *analysis)
+{
+	const struct tp_timebase *time = &analysis->time;
+	if (!analysis->options.fine_histograms || !time->known || analysis->timeless)
+		return 0;
+	return (double)time->ns / (double)time->ticks;
+}
+
 int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread *thread,
     struct tp_stack *stack, struct tp_profile *profile, struct tp_call_sink *sink)
 {
@@ -26,6 +34,7 @@ int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread
 	if (!tp_profile_keep_waited(profile))
 		return TP_ERR_MEMORY;
 	profile->time = analysis->options.time;
+	profile->fine_ns = tp_analysis_fine_ns(analysis);
 	stack->special = profile->time > TP_TIME_CPU; // most calls have nothing of it
 	tp_stack_set_off(stack, thread->off);
 	tp_stack_set_selected(stack, &analysis->selected);

@@ -105,6 +105,7 @@ int tp_pieces_replay(void *context, uint32_t number, struct tp_err *err)
 	struct tp_replay replay = pieces->replay;
 	replay.part = &part->part;
 	int code = tp_part_init(&part->part, &pieces->cost);
+	part->part.profile.fine_ns = pieces->fine_ns;
 	if (!code)
 		code = tp_part_set_time(&part->part, pieces->time, replay.thread->off);
 	if (!code && part->sink.leave) {

@@ -216,7 +216,8 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 			function->min = node->min;
 		if (node->max > function->max)
 			function->max = node->max;
-		tp_histogram_merge(&function->times, &node->times);
+		if (profile->fine_ns == 0)
+			tp_histogram_merge(&function->times, &node->times);
 		analysis->self += node->self;
 		add_costs(analysis, thread, node);
 

@@ -27,7 +27,7 @@ struct tp_node {
 	uint64_t self;
 	uint64_t min; /* of the inclusive time of a call; UINT64_MAX without calls */
 	uint64_t max;
-	struct tp_histogram times; /* of calls, as min and max */
+	struct tp_histogram times; /* of calls, as min and max; fine, and of ns, with fine_ns */
 };
 
 struct tp_local_function {
@@ -115,6 +115,7 @@ static inline void tp_node_parts_add(struct tp_node_parts *to, const struct tp_n
 
 struct tp_profile {
 	enum tp_time time; /* that of min, max and times; of the rest when all is there */
+	double fine_ns; /* not 0: histograms are of nanoseconds, in fine buckets; a tick has so many */
 	struct tp_node_parts
 	    *parts; /* NULL: when the thread had no processor is not known; or for each node */
 	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
@@ -238,6 +239,19 @@ static inline uint32_t tp_profile_child(struct tp_profile *profile, uint32_t par
 	return edge ? edge->node : 0;
 }
 
+/* The bucket of NET ticks in the histogram of a node: fine ones, and others. */
+static inline uint32_t tp_profile_fine_bucket(const struct tp_profile *profile, uint64_t net)
+{
+	const double ns = (double)net * profile->fine_ns + 0.5;
+	return tp_histogram_fine_bucket(ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2);
+}
+
+static inline uint32_t tp_profile_bucket(const struct tp_profile *profile, uint64_t net)
+{
+	return __builtin_expect(profile->fine_ns != 0, 0) ? tp_profile_fine_bucket(profile, net)
+							  : tp_histogram_bucket(net);
+}
+
 static inline void tp_node_bound(struct tp_node *node, uint64_t net)
 {
 	if (net < node->min)
@@ -272,7 +286,7 @@ static inline void tp_profile_add_period(
 	to->inclusive += period;
 	to->self += self;
 	tp_node_bound(to, net);
-	tp_histogram_add(&to->times, net, &profile->pool);
+	tp_histogram_add_bucket(&to->times, tp_profile_bucket(profile, net), &profile->pool);
 }
 
 /* tp_node_add for node number NODE, with its histogram. */
@@ -280,7 +294,8 @@ static inline void tp_profile_add(
     struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
 {
 	struct tp_node *to = &profile->nodes[node];
-	tp_histogram_add(&to->times, tp_node_add(to, inclusive, children, cost), &profile->pool);
+	const uint64_t net = tp_node_add(to, inclusive, children, cost);
+	tp_histogram_add_bucket(&to->times, tp_profile_bucket(profile, net), &profile->pool);
 }
 
 #endif

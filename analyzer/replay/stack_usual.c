@@ -30,11 +30,13 @@ static void late_flush_counts(struct late *late)
 	late->count_count = 0;
 }
 
-static inline void late_add(struct late *late, struct tp_profile *profile, const struct ended *call)
+static inline __attribute__((always_inline)) void late_add(
+    struct late *late, struct tp_profile *profile, bool fine, const struct ended *call)
 {
 	struct tp_node *node = &profile->nodes[call->node];
 	const uint64_t net = tp_node_add(node, call->inclusive, call->children, call->cost);
-	const uint32_t bucket = tp_histogram_bucket(net);
+	const uint32_t bucket =
+	    fine ? tp_profile_fine_bucket(profile, net) : tp_histogram_bucket(net);
 	if (__builtin_expect(!tp_histogram_has(&node->times, bucket), 0)) {
 		// Counts that wait may be among those that move.
 		late_flush_counts(late);
@@ -48,19 +50,20 @@ static inline void late_add(struct late *late, struct tp_profile *profile, const
 	__builtin_prefetch(*slot, 1);
 }
 
-static inline void late_end(struct late *late, struct tp_profile *profile, const struct ended *call)
+static inline __attribute__((always_inline)) void late_end(
+    struct late *late, struct tp_profile *profile, bool fine, const struct ended *call)
 {
 	struct ended *slot = &late->calls[late->call_count % WAITING];
 	if (late->call_count++ >= WAITING)
-		late_add(late, profile, slot);
+		late_add(late, profile, fine, slot);
 	*slot = *call;
 }
 
-static void late_flush(struct late *late, struct tp_profile *profile)
+static void late_flush(struct late *late, struct tp_profile *profile, bool fine)
 {
 	const uint32_t first = late->call_count > WAITING ? late->call_count - WAITING : 0;
 	for (uint32_t i = first; i < late->call_count; i++)
-		late_add(late, profile, &late->calls[i % WAITING]);
+		late_add(late, profile, fine, &late->calls[i % WAITING]);
 	late_flush_counts(late);
 	late->call_count = 0;
 }
@@ -109,6 +112,7 @@ struct how {
 	bool far;   // nodes are far away
 	bool tell;  // a sink wants the calls
 	bool waits; // the profile has `waited`
+	bool fine;  // ... and fine histograms; with a sink that is not told here
 };
 
 static inline __attribute__((always_inline)) void usual_look(
@@ -132,11 +136,18 @@ static inline __attribute__((always_inline)) void usual_fetch(
 static inline __attribute__((always_inline)) void usual_add(
     const struct usual *usual, const struct how how, struct late *late, const struct ended *call)
 {
-	if (how.far)
-		late_end(late, usual->profile, call);
-	else if (!how.tell || !usual->stack->only_calls)
-		tp_profile_add(
-		    usual->profile, call->node, call->inclusive, call->children, call->cost);
+	struct tp_profile *profile = usual->profile;
+	if (how.far) {
+		late_end(late, profile, how.fine, call);
+	} else if (!how.tell) {
+		struct tp_node *node = &profile->nodes[call->node];
+		const uint64_t net = tp_node_add(node, call->inclusive, call->children, call->cost);
+		tp_histogram_add_bucket(&node->times,
+		    how.fine ? tp_profile_fine_bucket(profile, net) : tp_histogram_bucket(net),
+		    &profile->pool);
+	} else if (!usual->stack->only_calls) {
+		tp_profile_add(profile, call->node, call->inclusive, call->children, call->cost);
+	}
 }
 
 // A call at START that calls nothing has ended at END; LAST is the time before it.
@@ -266,7 +277,7 @@ static inline __attribute__((always_inline)) void replay_usual(
 		last = time;
 	}
 	if (how.far)
-		late_flush(&late, usual.profile);
+		late_flush(&late, usual.profile, how.fine);
 	for (const struct tp_frame *frame = usual.fresh; frame <= usual.top; frame++)
 		usual.functions[frame->function].active++;
 	at->events += i - at->i;
@@ -305,12 +316,37 @@ static void replay_telling_waiting(struct tp_stack *stack, struct tp_stack_place
 	replay_usual(stack, at, (struct how){.tell = true, .waits = true});
 }
 
+static void replay_far_fine(struct tp_stack *stack, struct tp_stack_place *at)
+{
+	replay_usual(stack, at, (struct how){.far = true, .fine = true});
+}
+
+static void replay_near_fine(struct tp_stack *stack, struct tp_stack_place *at)
+{
+	replay_usual(stack, at, (struct how){.fine = true});
+}
+
+static void replay_far_waiting_fine(struct tp_stack *stack, struct tp_stack_place *at)
+{
+	replay_usual(stack, at, (struct how){.far = true, .waits = true, .fine = true});
+}
+
+static void replay_near_waiting_fine(struct tp_stack *stack, struct tp_stack_place *at)
+{
+	replay_usual(stack, at, (struct how){.waits = true, .fine = true});
+}
+
 void tp_stack_replay_usual(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	const bool waits = stack->profile->waited;
+	const bool far = stack->profile->node_count >= TP_FAR_NODES;
 	if (stack->special)
 		(waits ? replay_telling_waiting : replay_telling)(stack, at);
-	else if (stack->profile->node_count >= TP_FAR_NODES)
+	else if (stack->profile->fine_ns != 0 && far)
+		(waits ? replay_far_waiting_fine : replay_far_fine)(stack, at);
+	else if (stack->profile->fine_ns != 0)
+		(waits ? replay_near_waiting_fine : replay_near_fine)(stack, at);
+	else if (far)
 		(waits ? replay_far_waiting : replay_far)(stack, at);
 	else
 		(waits ? replay_near_waiting : replay_near)(stack, at);

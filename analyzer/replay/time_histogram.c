@@ -31,6 +31,7 @@ bool tp_histogram_reach(struct tp_histogram *histogram, uint32_t bucket, struct 
 {
 	_Static_assert(BLOCK * sizeof(uint32_t) == TP_POOL_UNIT, "a doubling is a unit");
 	_Static_assert(TP_HISTOGRAM_BUCKETS / BLOCK <= TP_POOL_UNITS_MAX, "all fit a piece");
+	_Static_assert(TP_HISTOGRAM_FINE_BUCKETS / BLOCK <= TP_POOL_UNITS_MAX, "fine ones, too");
 	// Whole doublings: growing is rare, and half of what was added is used.
 	uint32_t first = bucket / BLOCK * BLOCK;
 	uint32_t end = first + BLOCK;

@@ -16,6 +16,10 @@
 #define TP_HISTOGRAM_BITS 4 /* log2 of buckets for each doubling */
 #define TP_HISTOGRAM_BUCKETS 976
 
+/* A histogram may have fine buckets instead: 32 for each doubling, of values below 2^63 (docs/fleet.md). */
+#define TP_HISTOGRAM_FINE_BITS 5
+#define TP_HISTOGRAM_FINE_BUCKETS 1888
+
 struct tp_histogram {
 	uint32_t *counts; /* of the buckets from `first` on; each stays at UINT32_MAX */
 	uint16_t first;
@@ -29,6 +33,13 @@ static inline uint32_t tp_histogram_bucket(uint64_t value)
 	const uint32_t top = 63 - (uint32_t)__builtin_clzll(value | 1 << TP_HISTOGRAM_BITS);
 	const uint32_t shift = top - TP_HISTOGRAM_BITS;
 	return (shift << TP_HISTOGRAM_BITS) + (uint32_t)(value >> shift);
+}
+
+static inline uint32_t tp_histogram_fine_bucket(uint64_t value)
+{
+	const uint32_t top = 63 - (uint32_t)__builtin_clzll(value | 1 << TP_HISTOGRAM_FINE_BITS);
+	const uint32_t shift = top - TP_HISTOGRAM_FINE_BITS;
+	return (shift << TP_HISTOGRAM_FINE_BITS) + (uint32_t)(value >> shift);
 }
 
 /* The lowest value of BUCKET, and how many values it has. */
@@ -50,14 +61,19 @@ static inline void tp_histogram_count(uint32_t *count)
 	*count += *count != UINT32_MAX;
 }
 
-static inline void tp_histogram_add(
-    struct tp_histogram *histogram, uint64_t value, struct tp_pool *pool)
+static inline void tp_histogram_add_bucket(
+    struct tp_histogram *histogram, uint32_t bucket, struct tp_pool *pool)
 {
-	const uint32_t bucket = tp_histogram_bucket(value);
 	if (__builtin_expect(!tp_histogram_has(histogram, bucket), 0) &&
 	    !tp_histogram_reach(histogram, bucket, pool))
 		return;
 	tp_histogram_count(&histogram->counts[bucket - histogram->first]);
+}
+
+static inline void tp_histogram_add(
+    struct tp_histogram *histogram, uint64_t value, struct tp_pool *pool)
+{
+	tp_histogram_add_bucket(histogram, tp_histogram_bucket(value), pool);
 }
 
 /* Add what is in FROM; POOL as for tp_histogram_reach. On lack of memory histogram->failed. */

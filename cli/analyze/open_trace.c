@@ -239,6 +239,7 @@ int tp_open_trace(
 	struct tp_analysis_options analysis = {
 	    .context = &progress,
 	    .compensate = !options->raw,
+	    .fine_histograms = options->fine_histograms,
 	    .time = (enum tp_time)options->time,
 	    .depth = options->depth,
 	    .focus = options->focus.items,

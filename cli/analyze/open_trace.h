@@ -15,6 +15,7 @@ struct tp_open_options {
 	int time;               /* which of tp_time_words: enum tp_time */
 	const char *costs;      /* a trace of 'record --calibrate', NULL: none */
 	bool raw;               /* times as recorded; see compensate in tp_analysis_options */
+	bool fine_histograms;   /* as in tp_analysis_options */
 	const char *thread;     /* number as text, NULL: all */
 	const char *time_range; /* "FROM..TO" */
 	const char *min_time;

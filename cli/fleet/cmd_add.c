@@ -13,7 +13,7 @@ static const char *to;
 static struct tp_option_list labels;
 static struct tp_fleet_said said;
 static bool quiet;
-static struct tp_open_options open_options = {.symbol_cache = true};
+static struct tp_open_options open_options = {.symbol_cache = true, .fine_histograms = true};
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "to", &to, "DIR", "the fleet's folder, which is made if it is not there"),

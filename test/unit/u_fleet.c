@@ -13,14 +13,14 @@
 
 static void assert_bucket(uint64_t ns)
 {
-	const uint32_t bucket = tp_fleet_bucket(ns);
+	const uint32_t bucket = tp_histogram_fine_bucket(ns);
 	const uint64_t value = tp_fleet_bucket_value(bucket);
 	const uint64_t off = value > ns ? value - ns : ns - value;
 	if (ns < 64)
 		assert_int_equal(value, ns);
 	assert_true(off <= ns / 64);
 	// It is in the bucket that it stands for.
-	assert_int_equal(tp_fleet_bucket(value), bucket);
+	assert_int_equal(tp_histogram_fine_bucket(value), bucket);
 }
 
 static void buckets(void **state)
@@ -28,7 +28,7 @@ static void buckets(void **state)
 	(void)state;
 	uint32_t last = 0;
 	for (uint64_t ns = 0; ns < 100000; ns++) {
-		const uint32_t bucket = tp_fleet_bucket(ns);
+		const uint32_t bucket = tp_histogram_fine_bucket(ns);
 		assert_true(bucket == last || bucket == last + 1);
 		last = bucket;
 		assert_bucket(ns);
@@ -37,8 +37,8 @@ static void buckets(void **state)
 		for (int64_t by = -2; by <= 2; by++)
 			assert_bucket((UINT64_C(1) << bit) + (uint64_t)by);
 	// As docs/fleet.md has it.
-	assert_int_equal(tp_fleet_bucket(1000), 32 * (9 - 5) + 1000 / 16);
-	assert_int_equal(tp_fleet_bucket_value(tp_fleet_bucket(1000)), 992 + 8);
+	assert_int_equal(tp_histogram_fine_bucket(1000), 32 * (9 - 5) + 1000 / 16);
+	assert_int_equal(tp_fleet_bucket_value(tp_histogram_fine_bucket(1000)), 992 + 8);
 }
 
 // By the few lines of Python in docs/fleet.md.

@@ -105,10 +105,10 @@ static void add_bounds(struct tp_json *json, uint32_t highest)
 	tp_json_array(json, "bounds");
 	for (uint32_t bin = 0; bin <= highest + 1; bin++) {
 		const uint32_t bucket = 2 * bin;
-		const uint32_t above = bucket >> TP_FLEET_BITS;
+		const uint32_t above = bucket >> TP_HISTOGRAM_FINE_BITS;
 		const uint32_t shift = above ? above - 1 : 0;
-		tp_json_real(
-		    json, NULL, 0, ldexp((double)(bucket - (shift << TP_FLEET_BITS)), (int)shift));
+		tp_json_real(json, NULL, 0,
+		    ldexp((double)(bucket - (shift << TP_HISTOGRAM_FINE_BITS)), (int)shift));
 	}
 	tp_json_end(json);
 }
