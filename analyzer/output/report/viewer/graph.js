@@ -73,9 +73,10 @@ class CallGraph {
 		const name = shortName(functionName(fn)), most = Math.floor((width - 12) / 6.7);
 		const lines = [name.length > most ? name.slice(0, most - 1) + '…' : name, ...this.facts(fn).map(([title, text]) => title === 'Calls' ? text + (text === '1' ? ' call' : ' calls') : title.toLowerCase() + ' ' + text)];
 		const high = (height - 10) / lines.length;
-		const box = makeSvg('g', {role: 'button', tabindex: i ? -1 : 0, 'data-node': i, 'aria-pressed': 'false', 'aria-label': [functionName(fn), ...lines.slice(1)].join(', ')},
+		const box = makeSvg('g', {role: 'button', tabindex: i ? -1 : 0, 'data-node': i, 'aria-pressed': 'false'},
 			makeSvg('rect', {x: x - width / 2, y: y - height / 2, width, height, rx: 4}),
-			...lines.map((text, line) => makeSvg('text', {x, y: y - height / 2 + 5 + (line + 0.72) * high, class: line ? 'more' : 'name', 'aria-hidden': true}, text)));
+			// Read aloud as words.
+			...lines.flatMap((text, line) => [makeSvg('text', {x, y: y - height / 2 + 5 + (line + 0.72) * high, class: line ? 'more' : 'name'}, text), ' ']));
 		return {box, fn};
 	}
 
