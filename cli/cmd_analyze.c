@@ -28,40 +28,43 @@ static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "view", &view_name, "VIEW",
-	"what to show: top (default), tree, inverted, threads, function, histogram, timeline, contention, "
-	"transitions, counters, energy, system or waits; with --family top, threads or processes"),
+	"show this view: top (default), tree, inverted, threads, function, histogram, timeline, "
+	"contention, transitions, counters, energy, system or waits; with --family, top, threads "
+	"or processes"),
     TP_OPT_BOOL(0, "family", &family,
-	"show all processes of a recording with --follow-fork together: FILE, and FILE.PID beside it"),
+	"show all processes of a recording with --follow-fork together: FILE and every FILE.PID"),
     TP_OPT_STRING(0, "function", &wanted.function, "PATTERN",
-	"the functions that a view is of: a glob for the name, or /REGEX/"),
-    TP_OPT_BOOL(0, "by-caller", &wanted.by_caller, "a histogram for each caller"),
+	"show the view for the functions that match a glob or /REGEX/"),
+    TP_OPT_BOOL(0, "by-caller", &wanted.by_caller, "show one histogram per caller"),
     TP_OPT_STRING(0, "around-slowest", &around_slowest_text, "N",
-	"of a timeline: only the N slowest calls of --function, what they called, and what other "
-	"threads did meanwhile"),
+	"in a timeline, show only the N slowest calls of --function, their callees, and what "
+	"other threads did meanwhile"),
     TP_OPT_LIST(0, "border", &borders, "PATTERN",
-	"of transitions: functions that are gates of a TEE, instead of ecall_*, ocall_*, "
-	"TEEC_InvokeCommand and others; may be repeated"),
+	"in transitions, treat these functions as the border of a TEE, instead of ecall_*, "
+	"ocall_*, TEEC_InvokeCommand and others; can be repeated"),
     TP_OPT_BOOL(0, "module-border", &wanted.by_module,
-	"of transitions: all calls from one module into another"),
+	"in transitions, show all calls from one module into another"),
     TP_OPT_BOOL(0, "watch", &watch,
-	"show it again and again while it is recorded; FILE may be the process id of a recording"),
-    TP_OPT_STRING(
-	0, "interval", &interval_text, "TIME", "how often --watch shows it, as 500ms or 2s; 1s"),
+	"refresh the view while recording; FILE can be the process id of a recording"),
+    TP_OPT_STRING(0, "interval", &interval_text, "TIME",
+	"refresh --watch at this interval, such as 500ms "
+	"or 2s (default: 1s)"),
     TP_OPT_STRING(0, "columns", &wanted.columns, "LIST",
-	"the columns of a table by their titles, with commas, as in calls,p99,function"),
+	"show these columns, by title, such as calls,p99,function"),
     TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY",
-	"order of the functions of top, function and histogram: self (default), inclusive, calls, mean, min, max, p50, p90, p99 or name"),
+	"sort functions in top, function and histogram by self (default), inclusive, calls, "
+	"mean, min, max, p50, p90, p99 or name"),
     TP_OPT_CHOICE(
-	0, "format", &format, formats, "FORMAT", "how to show it: table (default), csv or json"),
+	0, "format", &format, formats, "FORMAT", "output format: table (default), csv or json"),
     TP_OPT_STRING(0, "limit", &limit_text, "N",
-	"show at most N rows, 0 for all; tables show 40 unless told otherwise, a timeline 200"),
+	"show at most N rows, or all if N is 0 (default: 40 in tables, 200 in timelines)"),
     TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
-	"leave branches of a tree, or an inverted one, out that took less of the recorded time; 0.5 in "
-	"tables"),
+	"in tree and inverted, hide branches with a smaller share of the recorded time (default: "
+	"0.5 in tables)"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
     TP_OPT_BOOL('v', "verbose", &wanted.verbose,
-	"say all about the recording above a table on a terminal, not in three lines"),
+	"print the full heading on a terminal, not just three lines"),
     TP_OPT_FULL_NAMES(wanted.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,

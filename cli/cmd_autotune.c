@@ -42,44 +42,47 @@ static int format;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING('b', "budget", &budget, "SHARE",
-	"overhead that is allowed, as a share of the time without instrumentation (default: 5%)"),
+	"allow this overhead, as a share of the time without instrumentation (default: 5%)"),
     TP_OPT_SIZE(0, "log-budget", &tune.options.log_budget, "SIZE",
 	"also keep the log of a run below SIZE bytes"),
     TP_OPT_STRING(
 	'o', "output", &output, "FILE", "write the list to FILE (default: teeperf.allow)"),
     TP_OPT_STRING(0, "build", &build_command, "COMMAND",
-	"build by this shell command; what follows is then the program alone"),
+	"build with this shell command; only the program then follows the options"),
     TP_OPT_LIST('p', "product", &products, "FILE",
-	"program or library that the build makes; may be repeated (default: PROGRAM)"),
+	"a program or library that the build makes; can be repeated (default: PROGRAM)"),
     TP_OPT_STRING(
 	0, "input", &tune.options.input, "FILE", "standard input of PROGRAM (default: none)"),
     TP_OPT_COUNT('n', "runs", &runs, "N", "run PROGRAM N times with each list (default: 5)"),
     TP_OPT_COUNT(0, "rounds", &rounds, "N", "try at most N lists (default: 5)"),
     TP_OPT_CHOICE('c', "clock", &clock_index, clock_words, "auto|tsc|soft",
-	"clock to compile for and to record with"),
+	"compile for and record with this clock"),
     TP_OPT_CHOICE(0, "samples", &samples, sample_words, "auto|trace|perf",
-	"where own times of functions come from: a trace of all calls, or samples by perf; auto is a "
-	"trace unless it would be too large"),
-    TP_OPT_CHOICE(
-	0, "time", &time_index, time_words, "wall|cpu", "the time that the budget is a share of"),
+	"take self times from a trace of all calls, or from perf samples; auto uses a trace "
+	"unless it would be too large"),
+    TP_OPT_CHOICE(0, "time", &time_index, time_words, "wall|cpu",
+	"apply the budget to wall or processor "
+	"time"),
     TP_OPT_STRING(0, "from", &tune.options.from, "TRACE",
-	"take calls and own times from TRACE, of PROGRAM as it is built now and with the same input, and "
-	"make no builds to find them"),
-    TP_OPT_BOOL(0, "idle", &tune.builder.idle,
-	"build with what others leave of the machine (default; --no-idle: as any build)"),
+	"take calls and self times from TRACE instead of building to measure them; TRACE must be "
+	"of this PROGRAM and input"),
+    TP_OPT_BOOL(
+	0, "idle", &tune.builder.idle, "build at idle priority (default; --no-idle turns it off)"),
     TP_OPT_LIST(0, "keep", &keep, "LINE",
-	"line of an allowlist, such as 'fun:main': these have events whatever they cost; may be "
+	"record functions that match this allowlist line, such as 'fun:main', at any cost; can "
+	"be repeated"),
+    TP_OPT_LIST(0, "never", &never, "LINE",
+	"leave out functions that match this allowlist line; can be "
 	"repeated"),
-    TP_OPT_LIST(
-	0, "never", &never, "LINE", "line of an allowlist: these are left out; may be repeated"),
     TP_OPT_BOOL(0, "sample", &sample,
-	"sample functions for which events cost too much (default; --no-sample: leave them out)"),
+	"sample functions that are too expensive for events (default; --no-sample leaves them "
+	"out)"),
     TP_OPT_BOOL(0, "count-rest", &tune.options.count_rest,
-	"count calls of what is left out, within the budget"),
+	"count the calls of functions that are left out, within the budget"),
     TP_OPT_STRING(0, "work", &tune.options.work, "DIR", "keep logs, traces and the profile there"),
-    TP_OPT_CHOICE(0, "format", &format, formats, "table|json", "how to show what was found"),
+    TP_OPT_CHOICE(0, "format", &format, formats, "table|json", "format of the results"),
     TP_OPT_BOOL('v', "verbose", &tune.options.verbose,
-	"show what is done, and what the build and PROGRAM print"),
+	"show each step, and the output of the build and of PROGRAM"),
     TP_OPT_END,
 };
 

@@ -12,7 +12,7 @@
 static bool quiet;
 
 static const struct tp_option options[] = {
-    TP_OPT_BOOL('q', "quiet", &quiet, "say nothing of files without a mark"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "print nothing about files without a mark"),
     TP_OPT_END,
 };
 

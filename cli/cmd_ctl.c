@@ -207,7 +207,7 @@ static int run(int argc, char **argv)
 
 static const struct tp_option options[] = {
     TP_OPT_LIST(
-	0, "module", &modules, "FILE", "with only, add, drop: look for functions in FILE as well"),
+	0, "module", &modules, "FILE", "with only, add and drop, also look for functions in FILE"),
     TP_OPT_END,
 };
 

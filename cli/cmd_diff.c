@@ -28,22 +28,23 @@ static struct tp_option_list rule_list = {.most = RULES_MAX};
 static struct tp_open_options open_options;
 
 static const struct tp_option options[] = {
-    TP_OPT_CHOICE(0, "by", &kind, kinds, "WHAT", "what to compare: function (default) or path"),
+    TP_OPT_CHOICE(0, "by", &kind, kinds, "WHAT", "compare by function (default) or by path"),
     TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY",
-	"the greatest change of this first: self (default), inclusive, calls or relative; or name"),
+	"sort by the change in self (default), inclusive or calls, by relative change, or by "
+	"name"),
     TP_OPT_CHOICE(
-	0, "format", &format, formats, "FORMAT", "how to show it: table (default), csv or json"),
-    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST",
-	"the columns of a table by their titles, with commas"),
+	0, "format", &format, formats, "FORMAT", "output format: table (default), csv or json"),
+    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST", "show these columns, by title"),
     TP_OPT_LIMIT(&limit_text),
     TP_OPT_LIST(0, "fail-if", &rule_list, "RULE",
-	"exit with 1 if a change is as RULE says, as in 'self>+5%', 'calls>+0' or "
-	"'parse_*:inclusive>+10us', or if a trace has a note, as 'note:starved', or is incomplete; may be "
-	"repeated"),
+	"exit with 1 if a change matches RULE, such as 'self>+5%', 'calls>+0' or "
+	"'parse_*:inclusive>+10us', if a trace has a note, such as 'note:starved', or if it is "
+	"incomplete; can be repeated"),
     TP_OPT_STRING(0, "alpha", &alpha_text, "P",
-	"rules disregard differences that are as likely as this by chance; 0.05"),
+	"in rules, ignore differences whose p is P or more (default: 0.05)"),
     TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
-	"rules about times disregard what has less of all self time on both sides; 0.1"),
+	"in rules about times, ignore functions below this share of self time on both sides "
+	"(default: 0.1)"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPT_FULL_NAMES(wanted.view.full_names),
     TP_OPT_COLOR,

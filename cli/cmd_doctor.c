@@ -16,7 +16,7 @@ static const char *root;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "root", &root, "DIR",
-	"look for TEEs in the system that has its /dev, /proc and /sys in DIR, and for nothing else"),
+	"look only for TEEs, in the system whose /dev, /proc and /sys are in DIR"),
     TP_OPT_END,
 };
 

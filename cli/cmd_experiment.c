@@ -24,16 +24,17 @@ static bool retry;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING('o', "output", &output, "DIR",
-	"put results into DIR instead of the plan's output_directory"),
+	"write results to DIR instead of the plan's output_directory"),
     TP_OPT_BOOL(
-	'n', "dry-run", &dry_run, "show the experiments and what they execute; run nothing"),
-    TP_OPT_STRING(
-	0, "seed", &seed, "N", "order the runs by this seed instead of the plan's or a random one"),
-    TP_OPT_BOOL(0, "retry", &retry, "run again what failed or took too long"),
+	'n', "dry-run", &dry_run, "print the experiments and their commands without running them"),
+    TP_OPT_STRING(0, "seed", &seed, "N",
+	"order the runs by this seed instead of the plan's or a random "
+	"one"),
+    TP_OPT_BOOL(0, "retry", &retry, "rerun experiments that failed or timed out"),
     TP_OPT_BOOL(0, "replace", &replace,
-	"measure anew what was measured with other settings or another program; the old results are removed"),
+	"rerun experiments whose settings or program changed, and remove their old results"),
     TP_OPT_BOOL(0, "tables", &tables_only,
-	"make the tables and the page of the results that are there; run nothing"),
+	"rebuild the tables and the page from existing results without running anything"),
     TP_OPT_END,
 };
 

@@ -38,28 +38,30 @@ static struct tp_open_options open_options = {.symbol_cache = true};
 static struct tp_push_options push = {.server = -1};
 
 static const struct tp_option options[] = {
-    TP_OPT_STRING(0, "format", &format, "FORMAT", "what to write; see --list"),
-    TP_OPT_BOOL(0, "list", &list, "print the formats and exit"),
+    TP_OPT_STRING(0, "format", &format, "FORMAT", "write this format; see --list"),
+    TP_OPT_BOOL(0, "list", &list, "list the formats and exit"),
     TP_OPT_STRING('o', "output", &output, "OUT",
-	"write to OUT, - for standard output; the default is FILE with the format's suffix, and "
-	"standard output for folded"),
+	"write to OUT, or to standard output if OUT is - (default: FILE with the format's "
+	"suffix; for folded, standard output)"),
     TP_OPT_CHOICE(0, "weight", &weight, weights, "WEIGHT",
-	"what a call path weighs: self (the time in its last function; default) or calls"),
-    TP_OPT_BOOL(0, "calls", &calls,
-	"of speedscope: single calls in the order of time, instead of the sums of call paths"),
+	"weigh call paths by self time (default) or by calls"),
+    TP_OPT_BOOL(
+	0, "calls", &calls, "in speedscope, write single calls in order, not sums per call path"),
     TP_OPT_STRING(0, "split", &split, "TIME",
-	"of formats that have single calls: write files OUT.0001, OUT.0002, ... of this time each"),
+	"in formats with single calls, write one file per TIME: OUT.0001, OUT.0002, ..."),
     TP_OPT_BOOL(0, "family", &family,
-	"of folded: all processes of a recording with --follow-fork, FILE and FILE.PID beside it, each below a frame of its own"),
-    TP_OPT_BOOL(0, "icicle", &wanted.icicle, "of a flame graph: the program at the top"),
+	"in folded, write all processes of a recording with --follow-fork, FILE and every "
+	"FILE.PID, each below its own frame"),
+    TP_OPT_BOOL(0, "icicle", &wanted.icicle, "in a flame graph, put the program at the top"),
     TP_OPT_BOOL(0, "inverted", &wanted.inverted,
-	"of a flame graph: functions by the time in them, and their callers beyond them"),
+	"in a flame graph, start from the functions that use the time and stack their callers on "
+	"them"),
     TP_OPT_STRING(0, "baseline", &baseline, "TRACE",
-	"of a flame graph: colours are what has changed since the trace TRACE"),
+	"in a flame graph, colour frames by the change since TRACE"),
     TP_OPT_STRING(0, "min-width", &least_pixels, "PIXELS",
-	"of a flame graph: leave out what is narrower (default 0.2)"),
+	"in a flame graph, omit narrower frames (default: 0.2)"),
     TP_OPT_STRING(0, "min-share", &least_share, "PERCENT",
-	"of dot: leave out functions with less of all time, and calls with a fifth of that (default 0.5)"),
+	"in dot, omit functions with less of all time, and calls with a fifth of that (default: 0.5)"),
     TP_PUSH_OPTIONS(push),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),

@@ -21,9 +21,8 @@ static const char *edited;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "log", &log_file, "FILE",
-	"the log, as given to record --attach (default: that of record --port gramine)"),
-    TP_OPT_STRING(0, "edit", &edited, "FILE",
-	"add the lines to this manifest or template; what it has of them stays"),
+	"the log given to record --attach (default: the log of record --port gramine)"),
+    TP_OPT_STRING(0, "edit", &edited, "FILE", "add missing lines to this manifest or template"),
     TP_OPT_END,
 };
 

@@ -26,18 +26,18 @@ static const char *output;
 static const char *from_source;
 
 static const struct tp_option options[] = {
-    TP_OPT_CHOICE(0, "format", &format, formats, "FORMAT", "how to show it"),
+    TP_OPT_CHOICE(0, "format", &format, formats, "FORMAT", "output format"),
     TP_OPT_STRING(0, "from-source", &from_source, "DIR",
-	"read the sources that DIR/compile_commands.json lists with libclang, before anything is "
-	"compiled"),
+	"before anything is compiled, read the sources in DIR/compile_commands.json with "
+	"libclang"),
     TP_OPT_STRING(0, "function", &view.name, "GLOB",
-	"show only functions whose linkage or demangled name is like GLOB"),
+	"show only functions whose linkage or demangled name matches GLOB"),
     TP_OPT_LIMIT(&limit_text),
     TP_OPT_OUTPUT(&output),
-    TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY", "order of the functions"),
-    TP_OPT_CHOICE(0, "state", &state, states, "STATE", "show only functions that are like this"),
+    TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY", "sort functions by KEY"),
+    TP_OPT_CHOICE(0, "state", &state, states, "STATE", "show only functions in this state"),
     TP_OPT_BOOL(0, "system", &view.system,
-	"show also functions from system headers (default; --no-system hides them)"),
+	"also show functions from system headers (default; --no-system hides them)"),
     TP_OPT_END,
 };
 

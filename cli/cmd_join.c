@@ -10,8 +10,8 @@ static bool quiet;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING('o', "output", &output, "FILE",
-	"write the joined trace to FILE, which may be HOST (default: joined.trace)"),
-    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was done"),
+	"write the joined trace to FILE, which can be HOST (default: joined.trace)"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "print no summary"),
     TP_OPT_END,
 };
 

@@ -23,19 +23,19 @@ static uint64_t memory;
 static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
-    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "how to show rows"),
+    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "output format"),
     TP_OPT_LIST(0, "attach", &attach, "NAME=FILE",
-	"add a trace, whose tables are then NAME.functions, NAME.calls and so on; may be repeated"),
-    TP_OPT_WORD("example", &example, "NAME",
-	"run a query that comes with teeperf; without a name, list them"),
+	"attach another trace, with tables NAME.functions, NAME.calls and so on; can be repeated"),
+    TP_OPT_WORD(
+	"example", &example, "NAME", "run a built-in query, or list them if NAME is omitted"),
     TP_OPT_BOOL(0, "show", &show, "print the SQL of the example instead of running it"),
     TP_OPT_LIST('p', "param", &parameters, "NAME=VALUE",
-	"what :NAME stands for in the SQL, NAME alone: NULL; may be repeated"),
+	"set the parameter :NAME in the SQL, to NULL without a VALUE; can be repeated"),
     TP_OPT_WORD(
-	"schema", &schema, "TABLE", "explain the tables and their columns, or one table, and exit"),
+	"schema", &schema, "TABLE", "describe all tables, or one, with their columns, and exit"),
     TP_OPT_SIZE(0, "memory", &memory, "SIZE",
-	"keep single calls in memory up to this size, 32 bytes each, and in a file in $TMPDIR beyond; "
-	"1G unless told otherwise"),
+	"keep single calls, 32 bytes each, in memory up to SIZE, and beyond that in a file in "
+	"$TMPDIR (default: 1G)"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
     TP_OPT_PAGER,

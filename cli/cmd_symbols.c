@@ -21,12 +21,11 @@ static bool inlines;
 static const struct tp_option options[] = {
     TP_OPEN_DEBUG_DIRS(debug_dirs),
     TP_OPT_BOOL(0, "debuginfod", &debuginfod,
-	"fetch debug files that are not here from the servers in DEBUGINFOD_URLS"),
+	"fetch missing debug files from the servers in DEBUGINFOD_URLS"),
     TP_OPT_BOOL(0, "inlines", &inlines,
-	"show the functions that were inlined at each ADDRESS, innermost first, and where each was "
-	"called"),
+	"show the functions inlined at each ADDRESS, innermost first, and their call sites"),
     TP_OPT_BOOL(0, "symbol-cache", &symbol_cache,
-	"keep names and source lines for the next time (default; --no-symbol-cache does not)"),
+	"cache names and source lines (default; --no-symbol-cache turns it off)"),
     TP_OPT_END,
 };
 

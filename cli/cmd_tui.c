@@ -11,11 +11,11 @@ static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
     TP_OPT_BOOL(0, "watch", &watch,
-	"follow a trace while it is recorded; FILE may be the process id of a recording"),
+	"follow a trace while it is recorded; FILE can be the process id of a recording"),
     TP_OPT_STRING(0, "interval", &interval_text, "TIME",
-	"how often a trace that is followed is read again, as 500ms or 2s; 1s"),
-    TP_OPT_BOOL(0, "mouse", &mouse,
-	"take clicks and the wheel, so that the terminal does not select text by them"),
+	"with --watch, read the trace at this interval, such as 500ms or 2s (default: 1s)"),
+    TP_OPT_BOOL(
+	0, "mouse", &mouse, "use the mouse; the terminal then no longer selects text with it"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPT_END,
 };

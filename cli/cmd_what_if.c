@@ -23,22 +23,22 @@ static struct tp_open_options open_options = {.symbol_cache = true};
 
 static const struct tp_option options[] = {
     TP_OPT_LIST('f', "function", &functions, "PATTERN",
-	"the functions that are faster, each for itself: a glob for the name, or /REGEX/; may be repeated; the 20 "
-	"that ran longest unless told otherwise"),
+	"predict for each function that matches a glob or /REGEX/; can be repeated (default: the "
+	"20 functions that ran longest)"),
     TP_OPT_STRING('s', "speedup", &speedup_text, "PERCENT[,PERCENT...]",
-	"by how much of their time, as 20% or 10,50; below 0: slower; 20%, or for one function several"),
+	"make them faster by this share of their time, such as 20% or 10,50; a negative share "
+	"makes them slower (default: 20%; several for a single function)"),
     TP_OPT_BOOL(0, "with-callees", &wanted.callees,
-	"they are faster with all that they call, not in their own code alone"),
+	"make their callees faster, too, not just their own code"),
     TP_OPT_COUNT(0, "processors", &processors, "N",
-	"processors that the program has; as many as it had unless told otherwise"),
+	"predict for a machine with N processors (default: as many as the program had)"),
     TP_OPT_CHOICE(
-	0, "format", &format, formats, "FORMAT", "how to show it: table (default), csv or json"),
-    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST",
-	"the columns of a table by their titles, with commas"),
+	0, "format", &format, formats, "FORMAT", "output format: table (default), csv or json"),
+    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST", "show these columns, by title"),
     TP_OPT_STRING(0, "limit", &limit_text, "N",
-	"try the N functions that ran longest, 0 for all; 20 unless told otherwise"),
-    TP_OPT_BOOL(0, "strict", &open_options.strict,
-	"exit with 1 if the trace is incomplete: events were lost or are missing"),
+	"predict for the N functions that ran longest, or for all if N is 0 (default: 20)"),
+    TP_OPT_BOOL(
+	0, "strict", &open_options.strict, "exit with 1 if events were lost or are missing"),
     TP_OPEN_SYMBOLS(open_options),
     TP_OPEN_DEBUG_DIRS(open_options.debug_dirs),
     TP_OPT_FULL_NAMES(wanted.view.full_names),

@@ -17,11 +17,11 @@ static struct tp_option_list ignored = {.most = TP_FINDING_KIND_COUNT};
 
 static const struct tp_option options[] = {
     TP_OPEN_LIST_OPTIONS(open_options, "check against the inventory in PATH",
-	"take calls and times from TRACE, to predict the overhead"),
+	"predict the overhead from the calls and times in TRACE"),
     TP_OPT_STRING(0, "budget", &budget_text, "PERCENT",
-	"fail if the predicted overhead is above this; needs --counts"),
+	"fail if the predicted overhead is above PERCENT; needs --counts"),
     TP_OPT_LIST(0, "ignore", &ignored, "KIND",
-	"do not look for findings of this kind, the word in brackets; may be repeated"),
+	"do not report findings of this kind, the word in brackets; can be repeated"),
     TP_OPT_BOOL(0, "json", &json, "print everything as one JSON object"),
     TP_OPT_END,
 };

@@ -15,9 +15,9 @@ static bool json;
 
 static const struct tp_option options[] = {
     TP_OPEN_LIST_OPTIONS(open_options, "compare for the functions in PATH",
-	"take calls and times from TRACE, to predict overheads"),
+	"predict overheads from the calls and times in TRACE"),
     TP_OPT_BOOL(0, "all", &all,
-	"also show functions that were inlined or removed, for which neither list changes anything"),
+	"also show functions that were inlined or removed, which neither list affects"),
     TP_OPT_BOOL(0, "json", &json, "print everything as one JSON object"),
     TP_OPT_END,
 };

@@ -17,9 +17,9 @@ static bool json;
 
 static const struct tp_option options[] = {
     TP_OPEN_LIST_OPTIONS(open_options, "look for the function in PATH",
-	"take calls and times from TRACE, and tell what recording the function costs"),
+	"show the cost of recording the function, from the calls and times in TRACE"),
     TP_OPT_BOOL(
-	0, "all", &all, "explain every function that FUNCTION matches, instead of a list of them"),
+	0, "all", &all, "explain every function that FUNCTION matches, instead of listing them"),
     TP_OPT_BOOL(0, "json", &json, "print a JSON array of objects"),
     TP_OPT_END,
 };

@@ -10,9 +10,9 @@ static bool in_place;
 static bool check;
 
 static const struct tp_option options[] = {
-    TP_OPT_BOOL('w', "write", &in_place, "rewrite the files that change, instead of printing them"),
+    TP_OPT_BOOL('w', "write", &in_place, "rewrite the files in place instead of printing them"),
     TP_OPT_BOOL(0, "check", &check,
-	"only print the names of the files that would change; exit 1 if there are any"),
+	"only print the names of files that would change, and exit with 1 if there are any"),
     {0},
 };
 

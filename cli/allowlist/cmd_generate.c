@@ -30,44 +30,53 @@ static int format;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING('p', "profile", &wanted.profile, "TRACE",
-	"calls and times, from a trace with events; the best source"),
+	"take calls and times from a trace with events, the best source"),
     TP_OPT_STRING('c', "counts", &wanted.counts, "TRACE",
-	"exact calls, from a trace of a program built with --level=count"),
+	"take exact calls from a trace of a program built with --level=count"),
     TP_OPT_STRING('s', "samples", &wanted.samples, "FILE",
-	"times, from perf.data, folded stacks, or lines NAME<TAB>SAMPLES"),
+	"take times from perf.data, folded stacks, or lines NAME<TAB>SAMPLES"),
     TP_OPT_LIST('i', "inventory", &inventory_list, "PATH",
-	"what the compiler saw: a program, library, object file or folder; may be repeated"),
-    TP_OPT_STRING(0, "from-source", &wanted.from_source, "DIR",
-	"a seed before anything is compiled: DIR has the compile_commands.json of the sources, "
-	"which libclang reads"),
-    TP_OPT_STRING(
-	'b', "budget", &budget, "SHARE", "how much longer the program may run; the default is 5%"),
-    TP_OPT_SIZE(0, "log-budget", &wanted.log_budget, "SIZE",
-	"how large the log of a run like this may become"),
-    TP_OPT_STRING(0, "event-cost", &event_cost, "TIME",
-	"of a call with its return, such as 15.5ns; the default, auto, is by the trace's clock"),
-    TP_OPT_STRING(0, "event-cost-split", &event_inside, "TIME",
-	"the part of it that is inside of the call's own time; the default is estimated"),
-    TP_OPT_STRING(0, "count-cost", &count_cost, "TIME", "of a counted call; the default is 1ns"),
-    TP_OPT_STRING(0, "time", &program_time, "TIME",
-	"how long the program runs without instrumentation; the default is what the profile says"),
-    TP_OPT_STRING(0, "refine", &refine, "RUN",
-	"correct the event cost: RUN is a trace recorded with the last list (give --native too), "
-	"or measured overhead divided by predicted overhead"),
-    TP_OPT_STRING(0, "native", &native_time, "TIME",
-	"how long the program ran without instrumentation, for --refine"),
-    TP_OPT_LIST(0, "keep", &keep_list, "PATTERN",
-	"record these functions whatever they cost; a pattern as in a list, or of names; may be "
+	"take what the compiler saw from a program, library, object file or folder; can be "
 	"repeated"),
-    TP_OPT_LIST(0, "never", &never_list, "PATTERN", "leave these functions out; may be repeated"),
+    TP_OPT_STRING(0, "from-source", &wanted.from_source, "DIR",
+	"make a first list before anything is compiled: libclang reads the sources in "
+	"DIR/compile_commands.json"),
+    TP_OPT_STRING('b', "budget", &budget, "SHARE",
+	"let the program run at most this much longer (default: "
+	"5%)"),
+    TP_OPT_SIZE(
+	0, "log-budget", &wanted.log_budget, "SIZE", "keep the log of a run like this below SIZE"),
+    TP_OPT_STRING(0, "event-cost", &event_cost, "TIME",
+	"the cost of a call with its return, such as 15.5ns (default: auto, derived from the "
+	"trace's clock)"),
+    TP_OPT_STRING(0, "event-cost-split", &event_inside, "TIME",
+	"the part of the event cost that lies within the call's own time (default: estimated)"),
+    TP_OPT_STRING(0, "count-cost", &count_cost, "TIME",
+	"the cost of a counted call (default: "
+	"1ns)"),
+    TP_OPT_STRING(0, "time", &program_time, "TIME",
+	"the program's running time without instrumentation (default: taken from the profile)"),
+    TP_OPT_STRING(0, "refine", &refine, "RUN",
+	"correct the event cost by RUN, a trace recorded with the last list (needs --native), or "
+	"measured overhead divided by predicted overhead"),
+    TP_OPT_STRING(0, "native", &native_time, "TIME",
+	"for --refine, the program's running time without instrumentation"),
+    TP_OPT_LIST(0, "keep", &keep_list, "PATTERN",
+	"record these functions at any cost; a pattern as in a list, or of names; can be "
+	"repeated"),
+    TP_OPT_LIST(0, "never", &never_list, "PATTERN", "leave these functions out; can be repeated"),
     TP_OPT_BOOL(0, "paths", &wanted.paths,
-	"also value functions for what they call and is left out, half as much for each call"),
-    TP_OPT_BOOL(0, "no-sample", &wanted.no_sample, "do not sample functions: events or nothing"),
+	"also credit functions with callees that are left out, half as much per level"),
+    TP_OPT_BOOL(0, "no-sample", &wanted.no_sample,
+	"do not sample functions: choose events or "
+	"nothing"),
     TP_OPT_BOOL(0, "count-rest", &wanted.count_rest,
-	"count the calls of what is left out, as far as the budget goes"),
-    TP_OPT_BOOL(0, "curve", &wanted.curve, "show what budgets of 1% to 50% would name"),
+	"count the calls of functions that are left out, within the budget"),
+    TP_OPT_BOOL(0, "curve", &wanted.curve,
+	"show the share of time that budgets of 1% to 50% "
+	"would name"),
     TP_OPT_STRING('o', "output", &output, "FILE", TP_WRITE_CHOSEN_OUTPUT),
-    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "what the tables are written as"),
+    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "format of the tables"),
     TP_OPEN_DEBUG_DIRS(dir_list),
     TP_OPEN_PROGRAMS(program_list),
     TP_OPT_END,

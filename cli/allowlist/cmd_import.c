@@ -7,10 +7,10 @@ static const char *output;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "format", &format, "NAME",
-	"the tool that FILE is for: afl, afl-deny, extrae, gcc, profile-list, sancov, sancov-ignore, "
-	"scorep, tau or xray"),
-    TP_OPT_STRING('o', "output", &output, "LIST",
-	"write the allowlist to LIST instead of the standard output"),
+	"read FILE as a list for this tool: afl, afl-deny, extrae, gcc, profile-list, sancov, "
+	"sancov-ignore, scorep, tau or xray"),
+    TP_OPT_STRING(
+	'o', "output", &output, "LIST", "write the allowlist to LIST instead of standard output"),
     TP_OPT_END,
 };
 

@@ -34,17 +34,18 @@ struct tp_open_list_options {
  * Their rows in tables of options; O is a struct tp_open_list_options. What the command does with the
  * inventory in PATH and with the calls of TRACE stands in the help.
  */
-#define TP_OPEN_LIST_OPTIONS(o, use_of_path, use_of_trace)                                               \
-	TP_OPT_LIST(0, "inventory", &(o).inventories, "PATH",                                            \
-	    use_of_path                                                                                  \
-	    ": a program, library, object file, *.tpinv file or a folder of these; may be "              \
-	    "repeated"),                                                                                 \
-	    TP_OPT_STRING(0, "counts", &(o).counts, "TRACE", use_of_trace),                              \
-	    TP_OPT_STRING(0, "event-cost", &(o).event_cost, "NS",                                        \
-		"what an event pair costs; without it, found out for the trace's clock"),                \
-	    TP_OPT_STRING(0, "time", &(o).time, "TIME",                                                  \
-		"how long the program takes without instrumentation, as 1.5s; without it, as the trace " \
-		"has it")
+#define TP_OPEN_LIST_OPTIONS(o, use_of_path, use_of_trace)                                     \
+	TP_OPT_LIST(0, "inventory", &(o).inventories, "PATH",                                  \
+	    use_of_path                                                                        \
+	    ": a program, library, object file, *.tpinv file or a folder of these; can be "    \
+	    "repeated"),                                                                       \
+	    TP_OPT_STRING(0, "counts", &(o).counts, "TRACE", use_of_trace),                    \
+	    TP_OPT_STRING(0, "event-cost", &(o).event_cost, "NS",                              \
+		"the cost of an event pair in nanoseconds (default: derived from the trace's " \
+		"clock)"),                                                                     \
+	    TP_OPT_STRING(0, "time", &(o).time, "TIME",                                        \
+		"the program's running time without instrumentation, such as 1.5s (default: "  \
+		"taken from the trace)")
 
 /*
  * As tp_options_parse, with operands. Those behind "--" are programs, and join the inventories; *argc

@@ -46,54 +46,54 @@ void tp_open_warn_all(const struct tp_problems *problems);
 /* Rows of LIST, a struct tp_option_list, for commands that read traces in their own way. */
 #define TP_OPEN_DEBUG_DIRS(list) \
 	TP_OPT_LIST(             \
-	    0, "debug-dir", &(list), "DIR", "look for debug files in DIR first; may be repeated")
-#define TP_OPEN_PROGRAMS(list)                                                                           \
-	TP_OPT_LIST(0, "program", &(list), "FILE",                                                       \
-	    "the program that a log of the original TEE-Perf is of; may be repeated, the one that fits " \
-	    "is taken")
+	    0, "debug-dir", &(list), "DIR", "look for debug files in DIR first; can be repeated")
+#define TP_OPEN_PROGRAMS(list)                                                                   \
+	TP_OPT_LIST(0, "program", &(list), "FILE",                                               \
+	    "the program that made this log of the original TEE-Perf; can be repeated, the one " \
+	    "that matches is used")
 
 /* Words of '--time', by enum tp_time, NULL at the end. */
 extern const char *const tp_time_words[];
 
 /* What commands that read a trace have in their tables of options; O is a struct tp_open_options. */
-#define TP_OPEN_OPTIONS(o)                                                                                \
-	TP_OPT_STRING(0, "thread", &(o).thread, "N", "only the thread with this number"),                 \
-	    TP_OPT_STRING(0, "time-range", &(o).time_range, "FROM..TO",                                   \
-		"only what lies between these times since the first record, as 1.5s..1600ms, or between " \
-		"marks, as mark:A..B; either may be left out"),                                           \
-	    TP_OPT_LIST(0, "focus", &(o).focus, "PATTERN",                                                \
-		"only paths through functions that match: a glob for the name, or /REGEX/; may be "       \
-		"repeated"),                                                                              \
-	    TP_OPT_LIST(0, "ignore", &(o).ignore, "PATTERN",                                              \
-		"no paths through functions that match; may be repeated"),                                \
-	    TP_OPT_COUNT(0, "depth", &(o).depth, "N",                                                     \
-		"calls deeper than N levels are part of their callers"),                                  \
-	    TP_OPT_STRING(0, "min-time", &(o).min_time, "TIME",                                           \
-		"calls shorter than this, as 10us, are part of their callers"),                           \
-	    TP_OPT_CHOICE(0, "time", &(o).time, tp_time_words, "wall|cpu|wait|preempted",                 \
-		"which time of a call counts: all of it; or while it had a processor; waited for "        \
-		"something; could run and had no processor (default: wall)"),                             \
-	    TP_OPT_BOOL(0, "raw", &(o).raw,                                                               \
-		"show times as they were recorded, with what recording the calls has cost"),              \
-	    TP_OPT_STRING(0, "costs", &(o).costs, "FILE",                                                 \
-		"take off what recording each function costs by this trace of 'record --calibrate', "     \
-		"where it tells"),                                                                        \
-	    TP_OPT_BOOL(0, "strict", &(o).strict,                                                         \
-		"exit with 1 if the trace is incomplete: events were lost or are missing"),               \
+#define TP_OPEN_OPTIONS(o)                                                                       \
+	TP_OPT_STRING(0, "thread", &(o).thread, "N", "show only thread number N"),               \
+	    TP_OPT_STRING(0, "time-range", &(o).time_range, "FROM..TO",                          \
+		"show only what happened between these times since the first record, such as "   \
+		"1.5s..1600ms, or between marks, such as mark:A..B; either end can be omitted"), \
+	    TP_OPT_LIST(0, "focus", &(o).focus, "PATTERN",                                       \
+		"show only paths through functions that match a glob or /REGEX/; can be "        \
+		"repeated"),                                                                     \
+	    TP_OPT_LIST(0, "ignore", &(o).ignore, "PATTERN",                                     \
+		"hide paths through functions that match; can be repeated"),                     \
+	    TP_OPT_COUNT(0, "depth", &(o).depth, "N",                                            \
+		"count calls deeper than N levels as part of their callers"),                    \
+	    TP_OPT_STRING(0, "min-time", &(o).min_time, "TIME",                                  \
+		"count calls shorter than TIME, such as 10us, as part of their callers"),        \
+	    TP_OPT_CHOICE(0, "time", &(o).time, tp_time_words, "wall|cpu|wait|preempted",        \
+		"count all of a call's time (wall), or only the time it ran (cpu), waited "      \
+		"(wait), or was ready to run without a processor (preempted) (default: wall)"),  \
+	    TP_OPT_BOOL(0, "raw", &(o).raw,                                                      \
+		"show times as recorded, without subtracting the cost of recording"),            \
+	    TP_OPT_STRING(0, "costs", &(o).costs, "FILE",                                        \
+		"subtract the cost of recording each function, as measured in FILE, a trace "    \
+		"from 'record --calibrate'"),                                                    \
+	    TP_OPT_BOOL(                                                                         \
+		0, "strict", &(o).strict, "exit with 1 if events were lost or are missing"),     \
 	    TP_OPEN_SYMBOLS(o), TP_OPEN_DEBUG_DIRS((o).debug_dirs), TP_OPEN_PROGRAMS((o).programs)
 
 /* Where names come from. */
-#define TP_OPEN_SYMBOLS(o)                                                              \
-	TP_OPT_BOOL(0, "debuginfod", &(o).debuginfod,                                   \
-	    "fetch debug files that are not here from the servers in DEBUGINFOD_URLS"), \
-	    TP_OPT_BOOL(0, "symbol-cache", &(o).symbol_cache,                           \
-		"keep names and source lines for the next time (default; --no-symbol-cache does not)")
+#define TP_OPEN_SYMBOLS(o)                                                    \
+	TP_OPT_BOOL(0, "debuginfod", &(o).debuginfod,                         \
+	    "fetch missing debug files from the servers in DEBUGINFOD_URLS"), \
+	    TP_OPT_BOOL(0, "symbol-cache", &(o).symbol_cache,                 \
+		"cache names and source lines (default; --no-symbol-cache turns it off)")
 
 /* The same for commands whose gates are notes only. */
-#define TP_OPEN_FAIL_IF(o)                                                                                  \
-	TP_OPT_LIST(0, "fail-if", &(o).fail_if, "note:ID",                                                  \
-	    "exit with 1 if the trace has this note, as note:lost; note:wrong and note:limit are all that " \
-	    "make numbers false, or mean less; may be repeated")
+#define TP_OPEN_FAIL_IF(o)                                                                    \
+	TP_OPT_LIST(0, "fail-if", &(o).fail_if, "note:ID",                                    \
+	    "exit with 1 if the trace has this note, such as note:lost, or any note of this " \
+	    "severity: note:wrong or note:limit; can be repeated")
 
 struct tp_open_trace {
 	struct tp_tracefile trace;

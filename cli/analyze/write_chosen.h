@@ -6,8 +6,8 @@
 #include "allowlists/choose/generate.h"
 
 #define TP_WRITE_CHOSEN_OUTPUT                                                                 \
-	"write the list to FILE, and the tables to standard output; without it the list goes " \
-	"to standard output and the tables to standard error"
+	"write the list to FILE, and the tables to standard output; without this option, the " \
+	"list goes to standard output and the tables to standard error"
 
 /*
  * Write the list to OUTPUT and the tables, or with JSON an object, to standard output; without OUTPUT

@@ -68,10 +68,10 @@ struct tp_option {
 /* Rows that several commands have. */
 #define TP_OPT_LIMIT(value)                   \
 	TP_OPT_STRING(0, "limit", value, "N", \
-	    "show at most N rows, 0 for all; tables show 40 unless told otherwise")
+	    "show at most N rows, or all if N is 0 (default: 40 in tables)")
 #define TP_OPT_FULL_NAMES(value)               \
 	TP_OPT_BOOL(0, "full-names", &(value), \
-	    "show whole names of functions on a terminal, too: parameters, arguments of templates")
+	    "do not shorten function names on a terminal: show parameters and template arguments")
 #define TP_OPT_OUTPUT(value) \
 	TP_OPT_STRING('o', "output", value, "OUT", "write to OUT instead of standard output")
 #define TP_OPT_END                    \

@@ -16,15 +16,15 @@ static bool quiet;
 static struct tp_open_options open_options = {.symbol_cache = true, .fine_histograms = true};
 
 static const struct tp_option options[] = {
-    TP_OPT_STRING(0, "to", &to, "DIR", "the fleet's folder, which is made if it is not there"),
+    TP_OPT_STRING(0, "to", &to, "DIR", "add to the fleet in DIR, creating it if needed"),
     TP_OPT_LIST(0, "label", &labels, "KEY=VALUE",
-	"say something of the runs, as environment=canary; may be repeated"),
+	"label the runs, such as environment=canary; can be repeated"),
     TP_OPT_STRING(0, "git-revision", &said.git_revision, "REV",
-	"the revision that the program was built from"),
+	"the revision from which the program was built"),
     TP_OPT_STRING(0, "host", &said.host, "NAME",
-	"the machine that it ran on, instead of the one that the trace names"),
-    TP_OPT_BOOL(0, "calls", &said.calls, "with single calls too, about 10 bytes each"),
-    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was added"),
+	"the machine on which it ran, instead of the one named in the trace"),
+    TP_OPT_BOOL(0, "calls", &said.calls, "also add single calls, about 10 bytes each"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "print no summary"),
     TP_OPEN_SYMBOLS(open_options),
     TP_OPEN_DEBUG_DIRS(open_options.debug_dirs),
     TP_OPEN_PROGRAMS(open_options.programs),

@@ -33,23 +33,31 @@ static int format;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING('b', "budget", &budget, "SHARE",
-	"how much longer all runs together may take; the default is 5%"),
+	"let all runs together take at most this much longer (default: 5%)"),
     TP_FLEET_FILTERS(filters),
     TP_OPT_LIST('i', "inventory", &inventory_list, "PATH",
-	"what the compiler saw: a program, library, object file or folder; may be repeated"),
-    TP_OPT_STRING(0, "event-cost", &event_cost, "TIME",
-	"of a call with its return, such as 15.5ns; the default, auto, is by the runs' clock"),
-    TP_OPT_STRING(0, "count-cost", &count_cost, "TIME", "of a counted call; the default is 1ns"),
-    TP_OPT_LIST(0, "keep", &keep_list, "PATTERN",
-	"record these functions whatever they cost; a pattern as in a list, or of names; may be "
+	"take what the compiler saw from a program, library, object file or folder; can be "
 	"repeated"),
-    TP_OPT_LIST(0, "never", &never_list, "PATTERN", "leave these functions out; may be repeated"),
-    TP_OPT_BOOL(0, "no-sample", &wanted.no_sample, "do not sample functions: events or nothing"),
+    TP_OPT_STRING(0, "event-cost", &event_cost, "TIME",
+	"the cost of a call with its return, such as 15.5ns (default: auto, derived from the "
+	"runs' clock)"),
+    TP_OPT_STRING(0, "count-cost", &count_cost, "TIME",
+	"the cost of a counted call (default: "
+	"1ns)"),
+    TP_OPT_LIST(0, "keep", &keep_list, "PATTERN",
+	"record these functions at any cost; a pattern as in a list, or of names; can be "
+	"repeated"),
+    TP_OPT_LIST(0, "never", &never_list, "PATTERN", "leave these functions out; can be repeated"),
+    TP_OPT_BOOL(0, "no-sample", &wanted.no_sample,
+	"do not sample functions: choose events or "
+	"nothing"),
     TP_OPT_BOOL(0, "count-rest", &wanted.count_rest,
-	"count the calls of what is left out, as far as the budget goes"),
-    TP_OPT_BOOL(0, "curve", &wanted.curve, "show what budgets of 1% to 50% would name"),
+	"count the calls of functions that are left out, within the budget"),
+    TP_OPT_BOOL(0, "curve", &wanted.curve,
+	"show the share of time that budgets of 1% to 50% "
+	"would name"),
     TP_OPT_STRING('o', "output", &output, "FILE", TP_WRITE_CHOSEN_OUTPUT),
-    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "what the tables are written as"),
+    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "format of the tables"),
     TP_OPT_END,
 };
 

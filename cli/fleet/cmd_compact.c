@@ -9,7 +9,7 @@
 static bool quiet;
 
 static const struct tp_option options[] = {
-    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was done"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "print no summary"),
     TP_OPT_END,
 };
 

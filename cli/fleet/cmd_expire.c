@@ -16,11 +16,12 @@ static bool quiet;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "older-than", &older_than, "AGE",
-	"take out runs that began longer ago than this, as 90d, 12h or 8w"),
-    TP_OPT_STRING(
-	0, "keep-last", &keep_last, "N", "of each program, take out all runs but the N newest"),
-    TP_OPT_BOOL('n', "dry-run", &dry_run, "list the runs that would go; change nothing"),
-    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was done"),
+	"remove runs that began longer ago than AGE, such as 90d, 12h or 8w"),
+    TP_OPT_STRING(0, "keep-last", &keep_last, "N", "keep only the N newest runs of each program"),
+    TP_OPT_BOOL('n', "dry-run", &dry_run,
+	"list the runs that would be removed without removing "
+	"them"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "print no summary"),
     TP_OPT_END,
 };
 

@@ -19,19 +19,19 @@ static bool quiet;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "to", &to, "URL",
-	"the server, such as http://localhost:8123 or https://db.example.com:8443"),
+	"send to this server, such as http://localhost:8123 or https://db.example.com:8443"),
     TP_OPT_STRING(
-	0, "database", &database, "NAME", "the database that has the tables (default: teeperf)"),
+	0, "database", &database, "NAME", "the database with the tables (default: teeperf)"),
     TP_OPT_STRING(0, "user", &user, "NAME", "the user (default: the server's)"),
     TP_OPT_STRING(0, "password-file", &password_file, "FILE",
-	"the user's password is the first line of FILE"),
-    TP_OPT_STRING(0, "cacert", &ca_file, "FILE",
-	"believe the certificates in FILE instead of the system's (https)"),
+	"read the password from the first line of FILE"),
+    TP_OPT_STRING(
+	0, "cacert", &ca_file, "FILE", "trust the certificates in FILE instead of the system's"),
     TP_OPT_SIZE(
-	0, "batch", &batch, "SIZE", "send rows when they are SIZE bytes or more (default: 4M)"),
+	0, "batch", &batch, "SIZE", "send rows in batches of at least SIZE bytes (default: 4M)"),
     TP_OPT_STRING(0, "retries", &retries, "N",
-	"try a request again N times, after 0.5, 1, 2, 4 ... 30 seconds (default: 6)"),
-    TP_OPT_BOOL('q', "quiet", &quiet, "do not say what was sent"),
+	"retry a failed request N times, after 0.5, 1, 2, 4 ... 30 seconds (default: 6)"),
+    TP_OPT_BOOL('q', "quiet", &quiet, "print no summary"),
     TP_OPT_END,
 };
 

@@ -22,16 +22,16 @@ static struct tp_fleet_filters filters;
 static struct tp_option_list parameters = {.most = TP_QUERY_PARAMETERS_MAX - 8};
 
 static const struct tp_option options[] = {
-    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "how to show rows"),
+    TP_OPT_CHOICE(0, "format", &format, formats, NULL, "output format"),
     TP_OPT_STRING(0, "sql", &sql, "SQL", "run SQL instead of a named question"),
     TP_OPT_BOOL(0, "show", &show, "print the SQL of the question instead of running it"),
     TP_OPT_CHOICE(0, "dialect", &dialect, dialects, NULL,
-	"with --show: the statement of SQLite and DuckDB, or that for the tables of ClickHouse, with the "
-	"parameters' values"),
+	"with --show, print SQL for SQLite and DuckDB, or for ClickHouse with the parameters' "
+	"values inserted"),
     TP_OPT_STRING(0, "database", &database, "NAME",
-	"with --dialect clickhouse: the database of the tables (default: teeperf)"),
+	"with --dialect clickhouse, the database of the tables (default: teeperf)"),
     TP_OPT_LIST('p', "param", &parameters, "NAME=VALUE",
-	"what $NAME stands for in the SQL, NAME alone: NULL; may be repeated"),
+	"set the parameter $NAME in the SQL, to NULL without a VALUE; can be repeated"),
     TP_FLEET_FILTERS(filters),
     TP_OPT_END,
 };

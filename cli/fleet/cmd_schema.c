@@ -9,13 +9,13 @@ static bool version;
 static struct tp_clickhouse_form form;
 
 static const struct tp_option options[] = {
-    TP_OPT_BOOL(0, "version", &version, "print the version of the schema alone"),
+    TP_OPT_BOOL(0, "version", &version, "print only the version of the schema"),
     TP_OPT_STRING(0, "database", &form.database, "NAME",
-	"with clickhouse: the database of the tables (default: teeperf)"),
+	"with clickhouse, the database of the tables (default: teeperf)"),
     TP_OPT_BOOL(0, "replicated", &form.replicated,
-	"with clickhouse: tables that servers keep copies of (ReplicatedReplacingMergeTree)"),
+	"with clickhouse, replicate the tables (ReplicatedReplacingMergeTree)"),
     TP_OPT_STRING(0, "cluster", &form.cluster, "NAME",
-	"with clickhouse: tables that are spread over the servers of a cluster (Distributed)"),
+	"with clickhouse, distribute the tables over the servers of a cluster (Distributed)"),
     TP_OPT_END,
 };
 

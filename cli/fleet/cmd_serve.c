@@ -15,11 +15,11 @@ static uint64_t memory = UINT64_C(1) << 30;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "listen", &listen_at, "HOST[:PORT]",
-	"listen at this name or address, [::1]:8000 for one with colons; without PORT at one that is free; 127.0.0.1 without this"),
+	"listen on this name or address, such as [::1]:8000; without PORT, on a free port "
+	"(default: 127.0.0.1)"),
     TP_OPT_LIST(
-	0, "host", &hosts, "NAME", "answer requests for the host NAME, too; may be repeated"),
-    TP_OPT_SIZE(0, "memory", &memory, "SIZE",
-	"keep at most so many bytes of sums for the next request (1G)"),
+	0, "host", &hosts, "NAME", "also answer requests for the host NAME; can be repeated"),
+    TP_OPT_SIZE(0, "memory", &memory, "SIZE", "cache at most SIZE bytes of sums (default: 1G)"),
     TP_OPT_END,
 };
 

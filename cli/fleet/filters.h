@@ -14,12 +14,12 @@ struct tp_fleet_filters {
 };
 
 /* Rows of an option table. */
-#define TP_FLEET_FILTERS(filters)                                                              \
-	TP_OPT_STRING(0, "day", &(filters).day, "DAY",                                         \
-	    "open files of this day (UTC) alone, 2026-11-26, or of days from one to another, " \
-	    "2026-11-01..2026-11-26"),                                                         \
-	    TP_OPT_LIST(0, "program", &(filters).programs, "NAME",                             \
-		"open files of this program alone; may be repeated")
+#define TP_FLEET_FILTERS(filters)                                                        \
+	TP_OPT_STRING(0, "day", &(filters).day, "DAY",                                   \
+	    "read only this day (UTC), such as 2026-11-26, or a range of days, such as " \
+	    "2026-11-01..2026-11-26"),                                                   \
+	    TP_OPT_LIST(0, "program", &(filters).programs, "NAME",                       \
+		"read only this program's files; can be repeated")
 
 /* What they choose; FILTERS must outlive it. Returns an exit code: a wrong one is reported. */
 int tp_fleet_filters_choose(struct tp_fleet_filters *filters, struct tp_fleet_chosen *chosen);

@@ -44,96 +44,102 @@ const struct tp_option tp_record_option_table[] = {
     TP_OPT_STRING('o', "output", OF(wanted.output), "FILE",
 	"write the trace to FILE (default: teeperf.trace)"),
     TP_OPT_CHOICE('m', "mode", OF(mode), mode_words, "stream|full|ring",
-	"recycle the log's memory while the program runs, or stop when it is full, or be a flight "
-	"recorder: keep the last events of each thread (default: stream)"),
+	"when the log fills up, drain it and go on (stream), stop recording (full), or overwrite "
+	"each thread's oldest events (ring) (default: stream)"),
     TP_OPT_SIZE(0, "ring", OF(ring_bytes), "SIZE",
-	"with '--mode ring', keep the last SIZE bytes of records of each thread (default: 1M)"),
+	"with '--mode ring', keep the last SIZE bytes of each thread's records (default: 1M)"),
     TP_OPT_CHOICE('c', "clock", OF(clock), clock_words, "auto|tsc|tsc-ordered|soft|count|none",
-	"read the processor's counter, also at the cost of waiting for exact borders between short "
-	"functions (tsc-ordered), or a word in memory where the recorder publishes the time or counts, or "
-	"take no times (default: auto)"),
+	"take times from the processor's counter (tsc), from the same in strict order, which is "
+	"slower but exact for short functions (tsc-ordered), from a word in memory where the "
+	"recorder stores the time (soft) or counts (count), or not at all (none) (default: auto)"),
     TP_OPT_COUNT(0, "clock-period", OF(wanted.period_ns), "NS",
-	"soft and count: store the word once in NS nanoseconds, 0: all the time (default: 2000)"),
+	"with soft and count, store the word every NS nanoseconds, or continuously if 0 "
+	"(default: 2000)"),
     TP_OPT_SIZE('s', "size", OF(wanted.size_bytes), "SIZE",
-	"use at most SIZE bytes of memory for the log (default: an eighth of what is free, 64M to 1G; "
-	"with '--port optee' 1M, and at most 8M, for the TEE's)"),
+	"use at most SIZE bytes of memory for the log (default: an eighth of free memory, 64M to "
+	"1G; with '--port optee', 1M and at most 8M for the TEE's log)"),
     TP_OPT_SIZE(0, "ready", OF(wanted.ready_bytes), "SIZE",
-	"have so much of the log's memory in place before PROGRAM starts (default: 16M; "
-	"more is taken as PROGRAM needs it)"),
+	"allocate SIZE bytes of the log before PROGRAM starts, and the rest as needed (default: "
+	"16M)"),
     TP_OPT_CHOICE(0, "drain", OF(drain), drain_words, "auto|now|late|end",
-	"write to the trace at once, when half of the log is full, or when PROGRAM has ended "
-	"(default: auto, now if there is a core for it, else late)"),
+	"write to the trace at once (now), when the log is half full (late), or when PROGRAM has "
+	"ended (end) (default: auto, which is now if there is a core for it, else late)"),
     TP_OPT_LEVEL("compress", OF(level), "LEVEL",
-	"write a smaller trace, about a tenth; LEVEL, 1 to 19, is zstd's (default: 1)"),
+	"compress the trace to about a tenth, with zstd at LEVEL, 1 to 19 (default: 1)"),
     TP_OPT_CHOICE(0, "sched", OF(sched), sched_words, "auto|off",
-	"ask the kernel when threads run, wait and are preempted, if it tells (default: auto)"),
+	"ask the kernel when threads run, wait and are preempted, if it allows that (default: "
+	"auto)"),
     TP_OPT_STRING(0, "events", OF(events), "LIST",
-	"record what the kernel does for PROGRAM, too: some of sched, syscalls, io, faults, mem and sgx, "
-	"with commas between them; needs root"),
+	"also record what the kernel does for PROGRAM: a comma-separated list of sched, "
+	"syscalls, io, faults, mem and sgx; needs root"),
     TP_OPT_BOOL('f', "follow-fork", OF(wanted.follow_fork),
-	"record forked children and instrumented programs that PROGRAM starts, too, each in FILE.PID"),
+	"also record forked children and instrumented programs that PROGRAM starts, each in "
+	"FILE.PID"),
     TP_OPT_BOOL(0, "tee", OF(inner),
-	"PROGRAM is the host of a TEE that it hands a second log to: record both sides, joined"),
+	"record the host PROGRAM and its TEE, and join both sides in one trace"),
     TP_OPT_CHOICE(0, "on-start", OF(on_start), on_start_words, "on|off",
-	"begin recording, or wait until 'teeperf ctl on', the program or a signal says so (default: on)"),
+	"start recording at once, or wait for 'teeperf ctl on', the program or a signal "
+	"(default: on)"),
     TP_OPT_WORD("control", OF(control), "SIGNAL",
-	"tell PROGRAM of 'teeperf ctl' at once, by this signal (default: URG)"),
+	"make PROGRAM obey 'teeperf ctl' at once, by sending it this signal (default: URG)"),
     TP_OPT_BOOL(0, "signals", OF(wanted.switch_signals),
-	"let SIGUSR1 switch recording on in PROGRAM, and SIGUSR2 off"),
+	"let SIGUSR1 switch recording on in PROGRAM, and SIGUSR2 switch it off"),
     TP_OPT_LIST(0, "only", OF(only), "LIST",
-	"record only those of the instrumented functions that this allowlist allows; may be given more "
-	"than once"),
+	"record only the instrumented functions that this allowlist allows; can be repeated"),
     TP_OPT_STRING(0, "budget", OF(budget), "SHARE",
-	"switch functions off and on while PROGRAM runs, so that recording costs at most this share of "
-	"its processor time, such as 5%"),
+	"keep the cost of recording below this share of processor time, such as 5%, by switching "
+	"functions off and on"),
     TP_OPT_LIST(0, "inventory", OF(modules), "FILE",
-	"with '--only', a library or inventory whose functions it is about besides PROGRAM's; may be "
-	"given more than once"),
+	"with '--only', also choose among the functions of this library or inventory; can be "
+	"repeated"),
     TP_OPT_BOOL(0, "calibrate", OF(calibrate),
-	"leave functions out in turns, 20 ms each, so that 'analyze --costs' knows what recording them "
-	"costs in this program"),
+	"switch functions off in turns, 20 ms each, to measure the cost of recording them for "
+	"'analyze --costs'"),
     TP_OPT_STRING(0, "counters", OF(wanted.meters.counters), "LIST",
-	"count events of the kernel and the processor for the whole run, such as "
-	"cycles,instructions,page-faults; 'list' shows all names"),
+	"count processor and kernel events for the whole run, such as "
+	"cycles,instructions,page-faults; 'list' prints all names"),
     TP_OPT_COUNT(0, "counters-interval", OF(counters_ms), "MS",
-	"read them every MS milliseconds, 0: only where phases begin and end (default: 100)"),
+	"read the counters every MS milliseconds, or only where phases begin and end if 0 "
+	"(default: 100)"),
     TP_OPT_WORD("energy", OF(energy), "MS",
-	"measure the energy that the machine consumes, every MS milliseconds (default: 100)"),
+	"measure the machine's energy use every MS milliseconds (default: 100)"),
     TP_OPT_STRING(0, "attach", OF(attach.file), "FILE",
-	"keep the log in FILE for a program that somebody else starts, as a TEE's launcher does"),
+	"put the log in FILE, for a program that is started elsewhere, such as by a TEE's "
+	"launcher"),
     TP_OPT_SIZE(0, "offset", OF(attach.offset), "SIZE",
-	"with '--attach', put the log at this offset of FILE, behind memory that others use"),
-    TP_OPT_BOOL(0, "force", OF(attach.force),
-	"with '--attach', write over FILE though it holds something that is no log of ours"),
+	"with '--attach', put the log at this offset in FILE, after memory that has other uses"),
+    TP_OPT_BOOL(
+	0, "force", OF(attach.force), "with '--attach', overwrite FILE even if it is not a log"),
     TP_OPT_STRING(0, "stream", OF(attach.stream_name), "SOURCE",
-	"read what the program sends: from a file, a pipe, '-', or a connection to unix:PATH or "
+	"read the log from a stream: a file, a pipe, '-', or a connection to unix:PATH or "
 	"vsock:[CID]:PORT"),
     TP_OPT_STRING(0, "port", OF(attach.port_name), "NAME",
 	"the program runs in a TEE of this kind: " TP_PORT_NAMES),
     TP_OPT_COUNT(0, "pid", OF(attach.pid), "PID",
-	"record process PID, which runs already; with '--attach' or '--stream': end when process PID of this "
-	"machine ends"),
+	"record the running process PID; with '--attach' or '--stream', end when process PID on "
+	"this machine ends"),
     TP_OPT_STRING(0, "duration", OF(attach.duration), "TIME",
-	"with '--pid', '--all', '--attach' or '--stream', end after TIME, such as 10s or 500ms; with "
-	"'--daemon' 10s if nothing is given"),
+	"with '--pid', '--all', '--attach' or '--stream', end after TIME, such as 10s or 500ms "
+	"(default with '--daemon': 10s)"),
     TP_OPT_STRING(0, "all", OF(all.pattern), "NAME",
-	"record each process of this name (a glob, or cgroup:PATH), which runs already, into FILE.PID"),
+	"record each running process with this name (a glob, or cgroup:PATH) into FILE.PID"),
     TP_OPT_BOOL(0, "daemon", OF(all.daemon),
-	"with '--all', look for processes again and again, record each for a while, and keep the newest "
-	"traces; the default of '--budget' is 5% then"),
+	"with '--all', look for processes periodically, record each for --duration, and keep the "
+	"newest traces; sets '--budget' to 5% by default"),
     TP_OPT_STRING(0, "every", OF(all.every), "TIME",
-	"with '--daemon', the time from one look to the next (default: 5m)"),
+	"with '--daemon', look for processes at this interval (default: 5m)"),
     TP_OPT_STRING(0, "output-dir", OF(all.folder), "DIR",
-	"with '--daemon', write traces to this folder (default: this one)"),
+	"with '--daemon', write traces to DIR (default: the current folder)"),
     TP_OPT_COUNT(0, "keep", OF(all.keep), "N",
-	"with '--daemon', keep the newest N traces of that folder (default: 24)"),
+	"with '--daemon', keep the newest N traces in that folder (default: 24)"),
     TP_OPT_SIZE(0, "max-size", OF(all.max_bytes), "SIZE",
-	"keep the newest records of each thread, so that the trace has at most SIZE bytes of them, as '--mode ring' does with a "
-	"log of SIZE; with '--daemon', keep at most SIZE bytes of traces (default: no limit)"),
+	"keep each thread's newest records, at most SIZE bytes in all, as '--mode ring' with a "
+	"log of SIZE does; with '--daemon', keep at most SIZE bytes of traces (default: no "
+	"limit)"),
     TP_OPT_COUNT(0, "attach-timeout", OF(attach.timeout_s), "SECONDS",
-	"with '--attach' or '--stream', give up if no program comes, or nothing of the stream, for so "
-	"long (default: wait)"),
-    TP_OPT_BOOL('q', "quiet", OF(quiet), "show neither progress nor the summary"),
+	"with '--attach' or '--stream', give up if no program attaches or no data arrives for "
+	"this time (default: wait)"),
+    TP_OPT_BOOL('q', "quiet", OF(quiet), "print neither progress nor the summary"),
     TP_OPT_END,
 };
 
