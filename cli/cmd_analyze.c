@@ -271,13 +271,13 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_analyze = {
     .name = "analyze",
-    .summary = "show where the time of a recorded program went",
+    .summary = "show where a recorded program spent its time",
     .usage = "[options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Show the profile in the trace FILE: calls, self time, inclusive time of each function;\n"
-	"the call tree; or what --view names. Results go to standard output, all else to standard error.\n"
-	"What can be read of a damaged trace is shown; the exit code is then 1.\n",
+	"Show the profile in the trace FILE: calls, self time and inclusive time of each function,\n"
+	"the call tree, or another --view. Results go to standard output, everything else to\n"
+	"standard error. If the trace is damaged, the readable part is shown and the exit code is 1.\n",
     .examples = "teeperf analyze teeperf.trace\n"
 		"teeperf analyze --view tree --min-share 2 teeperf.trace\n"
 		"teeperf analyze --view function --function 'parse_*' teeperf.trace\n"

@@ -226,21 +226,21 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_autotune = {
     .name = "autotune",
-    .summary = "find an allowlist that keeps to a budget, by building and running",
+    .summary = "find an allowlist within a budget by building and measuring",
     .usage = "[options] -- BUILD [ARGS...] -- PROGRAM [ARGS...]",
     .operands = TP_OPERANDS_PROGRAM,
     .description =
-	"Builds PROGRAM without instrumentation, counting calls, and with events for all\n"
-	"functions; runs each; chooses the functions that the budget allows; builds with that\n"
-	"list, and measures what it really costs, in turn with the program as it was. What was\n"
-	"measured corrects the next choice. The list that names most of the time within the\n"
-	"budget is written, and PROGRAM is left built with it.\n"
+	"Builds PROGRAM without instrumentation, with call counts, and with events for all functions,\n"
+	"and runs each build. Chooses the functions that fit the budget, builds with that list, and\n"
+	"measures its real cost in turns with the uninstrumented program. Each measurement corrects\n"
+	"the next choice. Writes the list that names the most time within the budget, and leaves\n"
+	"PROGRAM built with it.\n"
 	"\n"
-	"BUILD must compile with 'teeperf cc' and 'teeperf c++' and build everything each time,\n"
-	"as 'make -B CC=\"teeperf cc\"' does; each file says how it was built, so one that was\n"
-	"left over is noticed. PROGRAM must do the same in each run. Leave the machine alone\n"
-	"while it is measured. Exits with 1 if no list keeps to the budget, and with 2, without a\n"
-	"list, if what it costs cannot be told.\n",
+	"BUILD must compile with 'teeperf cc' and 'teeperf c++', and rebuild everything each time,\n"
+	"as 'make -B CC=\"teeperf cc\"' does. Files record how they were built, so stale ones are\n"
+	"noticed. PROGRAM must do the same work in each run. Keep the machine otherwise idle during\n"
+	"measurements. Exits with 1 if no list fits the budget, and with 2, without a list, if the\n"
+	"cost cannot be measured.\n",
     .examples = "  teeperf autotune -- make -B CC='teeperf cc' -- ./app input.txt\n"
 		"  teeperf autotune --budget 10% --build 'ninja -t clean && ninja' -- ./app\n",
     .options = options,

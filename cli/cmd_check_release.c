@@ -65,12 +65,12 @@ const struct tp_command tp_cmd_check_release = {
     .summary = "fail if a file was built for profiling",
     .usage = "[options] FILE...",
     .description =
-	"A recorded program shows its host when it runs which function: nothing that a TEE should\n"
-	"do in production. So all that 'teeperf cc' instruments carries a mark, an ELF note, and so\n"
-	"does the runtime. Before signing, this looks for the mark in programs, libraries, objects,\n"
-	"archives, and anything else that holds them as they are, such as a signed trusted\n"
-	"application or an image, and for the symbols of instrumented code. It exits with 1 if there\n"
-	"is one, or if a file cannot be read.\n",
+	"A recorded program shows its host when it runs which function, so a TEE must not be recorded\n"
+	"in production. 'teeperf cc' and the runtime therefore leave a mark, an ELF note. Before you\n"
+	"sign, use this command to search for the mark, and for symbols of instrumented code, in\n"
+	"programs, libraries, objects, archives, and files that contain them unchanged, such as a\n"
+	"signed trusted application or an image. Exits with 1 if it finds one, or if a file cannot\n"
+	"be read.\n",
     .examples = "teeperf check-release enclave.so && sign enclave.so\n",
     .options = options,
     .run = run,

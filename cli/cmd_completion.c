@@ -90,12 +90,12 @@ static const struct tp_option options[] = {TP_OPT_OUTPUT(&output), TP_OPT_END};
 
 const struct tp_command tp_cmd_completion = {
     .name = "completion",
-    .summary = "print what makes a shell complete commands and options",
+    .summary = "print a script for shell completion",
     .usage = "[options] bash|zsh|fish",
     .operands = "bash zsh fish",
     .description =
-	"Prints a script for the shell. It is installed with teeperf, so shells find it without this\n"
-	"command if teeperf is installed where they look.\n",
+	"Prints a completion script for the shell. TeePerf installs these scripts, so you need this\n"
+	"command only if the shell does not look where TeePerf is installed.\n",
     .examples = "  source <(teeperf completion bash)\n"
 		"  teeperf completion zsh > ~/.zfunc/_teeperf\n"
 		"  teeperf completion fish > ~/.config/fish/completions/teeperf.fish\n",

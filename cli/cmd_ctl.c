@@ -213,31 +213,30 @@ static const struct tp_option options[] = {
 
 const struct tp_command tp_cmd_ctl = {
     .name = "ctl",
-    .summary = "switch a running recording on and off, choose its functions, or end it",
+    .summary = "control a running recording",
     .usage =
 	"[options] on|off|status|flush|stop PID | mark [NAME] PID | only LIST PID | add|drop PATTERN PID",
     .operands = "on off status flush mark stop only add drop",
     .description =
-	"Commands the recording whose 'teeperf record' or whose program has process id PID.\n"
+	"Controls the recording whose 'teeperf record' or whose program has process id PID.\n"
 	"\n"
-	"  on      record from here on\n"
-	"  off     record no more, until it is switched on again\n"
-	"  status  show whether it records, and how much has been recorded\n"
-	"  flush   write all that is complete to the trace now; with 'record --mode ring', write\n"
-	"          what the rings hold to a trace of its own, FILE.snapshot-1, -2 and so on\n"
-	"  mark    mark this moment, by NAME, in the timeline of the trace ('--time-range mark:NAME'),\n"
-	"          and begin a new phase of the counters of 'record --counters' and '--energy'\n"
-	"  stop    end the recording: the trace is completed, and the program runs on\n"
-	"  only    record only the functions of the allowlist LIST, of all that are instrumented\n"
-	"  add     record the functions that PATTERN names as well\n"
-	"  drop    do not record them any more\n"
+	"  on      switch recording on\n"
+	"  off     switch recording off\n"
+	"  status  show whether recording is on, and how much has been recorded\n"
+	"  flush   write everything complete to the trace now; with 'record --mode ring', write the\n"
+	"          contents of the rings to a separate trace, FILE.snapshot-1, -2 and so on\n"
+	"  mark    mark this moment as NAME in the trace's timeline ('--time-range mark:NAME'), and\n"
+	"          begin a new phase for the counters of 'record --counters' and '--energy'\n"
+	"  stop    end the recording and complete the trace; the program runs on\n"
+	"  only    record only instrumented functions that the allowlist LIST allows\n"
+	"  add     also record the functions that PATTERN matches\n"
+	"  drop    stop recording the functions that PATTERN matches\n"
 	"\n"
-	"PATTERN is a glob that is compared with linkage names and with demangled names, or a\n"
-	"line of an allowlist (src:*/net/*). A call that is open when its function is dropped is\n"
-	"cut there.\n"
+	"PATTERN is a glob for linkage and demangled names, or a line of an allowlist\n"
+	"(src:*/net/*). If a call is open when its function is dropped, it ends there.\n"
 	"\n"
-	"The program obeys at once if it was started with 'teeperf record --control', else\n"
-	"when one of its threads has filled a chunk of the log or calls teeperf_poll().\n",
+	"The program obeys at once if it was started with 'teeperf record --control'. Otherwise it\n"
+	"obeys when one of its threads fills a chunk of the log or calls teeperf_poll().\n",
     .examples = "  teeperf record --control --on-start off ./server &\n"
 		"  teeperf ctl on $!\n"
 		"  teeperf ctl drop 'parse_*' $!\n"

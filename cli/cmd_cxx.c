@@ -13,10 +13,10 @@ const struct tp_command tp_cmd_cxx = {
     .usage = "[options] ARGS...",
     .description =
 	"Runs clang++ with ARGS, and adds the TeePerf plugin when it compiles and the TeePerf\n"
-	"runtime when it links. Usable wherever a C++ compiler is, as in CXX=\"teeperf c++\".\n"
+	"runtime when it links. Use it like any C++ compiler, as in CXX=\"teeperf c++\".\n"
 	"\n"
-	"The options below come first, before any of ARGS; spelled --NAME=VALUE they may\n"
-	"stand anywhere. All other arguments go to clang++ as they are.\n",
+	"The options below must precede all ARGS; written as --NAME=VALUE they can stand\n"
+	"anywhere. All other arguments are passed to clang++ unchanged.\n",
     .examples = "  teeperf c++ -O2 -g -o app app.cpp\n"
 		"  CC=\"teeperf cc\" CXX=\"teeperf c++\" ./configure && make\n",
     .options = tp_driver_options,

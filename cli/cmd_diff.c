@@ -233,14 +233,14 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_diff = {
     .name = "diff",
-    .summary = "show what has changed between recorded runs",
+    .summary = "compare recorded runs",
     .usage = "[options] BEFORE AFTER | BEFORE... -- AFTER...",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Compare the profiles of traces: calls, self time and inclusive time of each function, or\n"
-	"of each call path. Functions are the same if their name in the symbol table and their\n"
-	"module are, so the program may have been built anew, and its file renamed. With several runs on each side,\n"
-	"means are compared, and p is how likely such a difference would be by chance.\n",
+	"Compare the profiles of traces: calls, self time and inclusive time of each function or\n"
+	"call path. Functions are matched by module and by their name in the symbol table, so the\n"
+	"program may have been rebuilt, and its file renamed. With several runs on each side, means\n"
+	"are compared, and p is the probability that such a difference arises by chance.\n",
     .examples =
 	"teeperf diff old.trace new.trace\n"
 	"teeperf diff old1.trace old2.trace old3.trace -- new1.trace new2.trace new3.trace\n"

@@ -75,15 +75,15 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_doctor = {
     .name = "doctor",
-    .summary = "check what this machine and a program have of what recording needs",
+    .summary = "check whether this machine and a program are ready for recording",
     .usage = "[options] [PROGRAM]",
     .description =
-	"Looks for a clang with a plugin that it loads, the runtime library, shared memory for the\n"
-	"log, a clock, and TEEs: those that this machine has, and the one that this command runs in,\n"
-	"with the clock that is legal there and the way that a log gets out. With PROGRAM also\n"
-	"whether that is instrumented for this version, and what its functions can be named by.\n"
-	"Each line says what to do about it. Exits with 1 if something that is needed is missing.\n"
-	"Where teeperf has neither plugin nor runtime beside it, it only records: this is a target.\n",
+	"Checks for a clang that loads the plugin, the runtime library, shared memory for the log,\n"
+	"a clock, and TEEs: those of this machine, and the one in which this command runs, with its\n"
+	"permitted clock and the way to get a log out. With PROGRAM, also checks whether it is\n"
+	"instrumented for this version, and where the names of its functions come from. Each line\n"
+	"says how to fix a problem. Exits with 1 if something required is missing. If teeperf has\n"
+	"neither plugin nor runtime beside it, it only records: this machine is a target.\n",
     .examples = "teeperf doctor\nteeperf doctor ./server\n",
     .options = options,
     .run = run,

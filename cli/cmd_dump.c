@@ -79,12 +79,12 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_dump = {
     .name = "dump",
-    .summary = "show a trace as text, or make one from text",
+    .summary = "convert a trace to text, or text to a trace",
     .usage = "[options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Write the whole trace FILE as text, record by record, from which --assemble makes the\n"
-	"very same bytes again. Tests of the analyzer are written in this form.\n",
+	"Write the whole trace FILE as text, record by record. --assemble turns the text back into\n"
+	"exactly the same bytes. Tests of the analyzer are written in this form.\n",
     .examples = "teeperf dump teeperf.trace | less\n"
 		"teeperf dump --assemble test.txt -o test.trace\n",
     .options = options,

@@ -300,17 +300,17 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_experiment = {
     .name = "experiment",
-    .summary = "run a grid of experiments, and show what they measured",
+    .summary = "run a grid of experiments and tabulate the results",
     .usage = "[options] PLAN.toml",
     .operands = "*.toml",
     .description =
 	"Runs each task of the plan with each combination of its factors, natively, under\n"
 	"'teeperf record', 'perf stat' or Gramine, as often as the plan says and in random order.\n"
-	"Measures time, memory, reads and writes, the kernel's and the processor's counters, and\n"
-	"energy. Writes tables (CSV, SQLite, Parquet) and a page with plots.\n"
+	"Measures time, memory, reads and writes, processor and kernel counters, and energy.\n"
+	"Writes tables (CSV, SQLite, Parquet) and a page with plots.\n"
 	"\n"
-	"A session that was interrupted or killed goes on when the command is given again: what\n"
-	"has a result is not run again. Exits with 1 if a run failed.\n"
+	"To resume a session that was interrupted or killed, repeat the command: runs that have a\n"
+	"result are not repeated. Exits with 1 if a run failed.\n"
 	"\n"
 	"docs/experiments.md describes plans. Their keys:\n"
 	"  [globals]        output_directory, sample_size, warm_up, timeout, seed, deep_trace,\n"

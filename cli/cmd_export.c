@@ -458,16 +458,17 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_export = {
     .name = "export",
-    .summary = "write a recorded profile for other programs",
+    .summary = "convert a recorded profile for other programs",
     .usage = "--format FORMAT [options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Write the profile in the trace FILE for other programs: folded stacks, a flame graph\n"
-	"(one SVG file that any browser shows, with search and zoom, and without any network\n"
-	"access), and what --list names.\n"
+	"Convert the profile in the trace FILE: to folded stacks, to a flame graph (one SVG file with\n"
+	"search and zoom that opens in any browser without network access), or to another format of\n"
+	"--list.\n"
 	"\n"
-	"With --push, send it to a server instead: pprof to Pyroscope or Parca, otlp to a collector of OpenTelemetry, with the labels\n"
-	"service_name (the program), host and what --label gives. Each push adds to what the server has: push a recording once.\n",
+	"With --push, send the result to a server instead: pprof to Pyroscope or Parca, otlp to an\n"
+	"OpenTelemetry collector, with the labels service_name (the program), host, and those of\n"
+	"--label. Each push adds to the server's data, so push a recording only once.\n",
     .examples =
 	"teeperf export --format flamegraph teeperf.trace\n"
 	"teeperf export --format folded teeperf.trace > teeperf.folded\n"

@@ -15,7 +15,7 @@ static const struct tp_command *const commands[] = {
 
 const struct tp_command tp_cmd_fleet = {
     .name = "fleet",
-    .summary = "add up many recordings, of many machines",
+    .summary = "combine recordings from many runs and machines",
     .usage = "COMMAND [options] [arguments]",
     .order = TP_OPTIONS_OWN,
     .commands = commands,

@@ -97,14 +97,15 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_gramine_manifest = {
     .name = "gramine-manifest",
-    .summary = "print what a Gramine manifest needs for recording",
+    .summary = "print the lines that recording needs in a Gramine manifest",
     .usage = "[options]",
     .operands = TP_OPERANDS_NONE,
     .description =
-	"Under Gramine a program sees only the files that its manifest names, and shares memory with\n"
-	"the host only where it says so. This prints the lines for the log of 'teeperf record --port\n"
-	"gramine', or of a log elsewhere in /dev/shm, as TOML, or adds them to a manifest that is there.\n"
-	"In a manifest that has mounts of its own the arrays must become one, which --edit does.\n",
+	"Under Gramine, a program sees only the files that its manifest names, and shares memory with\n"
+	"the host only where the manifest allows it. This command prints the lines for the log of\n"
+	"'teeperf record --port gramine', or of another log in /dev/shm, as TOML, or adds them to an\n"
+	"existing manifest. If a manifest has mounts of its own, the arrays must be merged; --edit\n"
+	"does that.\n",
     .examples = "teeperf gramine-manifest --edit app.manifest.template\n"
 		"teeperf gramine-manifest --log /dev/shm/db.log\n",
     .options = options,

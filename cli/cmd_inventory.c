@@ -134,11 +134,11 @@ const struct tp_command tp_cmd_inventory = {
     .usage = "[options] PATH... | --from-source DIR",
     .description =
 	"Show the functions of programs, libraries, object files, archives and *.tpinv files that\n"
-	"'teeperf cc' has compiled, and of all *.tpinv files in folders: how large they are before\n"
-	"and after optimisation, which of them were inlined and where, and how they are instrumented.\n"
-	"With --from-source the functions are read in their sources instead: names, places and a rough\n"
-	"size, of templates and lambdas only how many.\n"
-	"--format tpinv writes all of them as one file, which can be read again.\n",
+	"'teeperf cc' compiled, and of all *.tpinv files in folders: their size before and after\n"
+	"optimisation, where they were inlined, and how they are instrumented. With --from-source,\n"
+	"read the functions from their sources instead: names, places and a rough size; of templates\n"
+	"and lambdas, only the number. --format tpinv writes them all as one file, which can be read\n"
+	"again.\n",
     .examples = "  teeperf inventory app\n"
 		"  teeperf inventory --state inlined --no-system app\n"
 		"  teeperf inventory --from-source build\n"

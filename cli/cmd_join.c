@@ -29,14 +29,14 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_join = {
     .name = "join",
-    .summary = "make one trace of a host program's and its TEE's",
+    .summary = "join the traces of a host program and its TEE",
     .usage = "[options] HOST TEE",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Put what the threads of a host program did in its TEE, which the trace TEE has, into the\n"
-	"trace HOST, where they had called there. 'teeperf record --tee' does it at its end; this\n"
-	"is for traces that it had to leave apart, as when it was killed ('teeperf recover' first).\n"
-	"Both must be of one such recording.\n",
+	"Insert what the threads of a host program did in its TEE, as recorded in the trace TEE,\n"
+	"into the trace HOST, at the calls into the TEE. 'teeperf record --tee' does this when it\n"
+	"ends. Use this command for traces that it left separate, for example because it was killed\n"
+	"(run 'teeperf recover' first). Both traces must come from the same recording.\n",
     .examples = "teeperf join -o app.trace app.trace app.trace.tee\n",
     .options = options,
     .run = run,

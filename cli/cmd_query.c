@@ -223,13 +223,13 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_query = {
     .name = "query",
-    .summary = "ask a trace in SQL",
+    .summary = "query a trace in SQL",
     .usage = "[options] [FILE] [SQL ...]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Answer SQL (SQLite's) over the trace FILE: its threads, functions, call paths, single calls\n"
-	"and records are tables; --schema explains them. Nothing is imported and nothing written.\n"
-	"Without SQL, it is read from standard input, as are commands: .help lists them.\n",
+	"Run SQL (SQLite's dialect) over the trace FILE. Threads, functions, call paths, single calls\n"
+	"and records are tables; --schema describes them. Nothing is imported or written. Without SQL\n"
+	"arguments, SQL and commands are read from standard input; .help lists the commands.\n",
     .examples =
 	"teeperf query teeperf.trace 'SELECT function, calls, self_ns FROM functions ORDER BY self_ns DESC'\n"
 	"teeperf query --example=latency-by-caller --param function=parse teeperf.trace\n"

@@ -208,21 +208,21 @@ const struct tp_command tp_cmd_record = {
     .usage = "[options] [--] [PROGRAM [ARGS...]]",
     .operands = TP_OPERANDS_PROGRAM,
     .description =
-	"Runs PROGRAM, which has been built with 'teeperf cc', and writes what its functions\n"
-	"log to a trace file. Exits with PROGRAM's exit code, or dies of the signal that\n"
-	"killed it. A trace that is already there is kept as FILE.old.\n"
+	"Runs PROGRAM, which was built with 'teeperf cc', and writes the events of its functions\n"
+	"to a trace file. Exits with PROGRAM's exit code, or dies of the signal that killed it.\n"
+	"An existing trace is renamed to FILE.old.\n"
 	"\n"
-	"Signals sent to teeperf are passed on to PROGRAM; a second SIGINT, or the first one if\n"
+	"Signals sent to teeperf are passed on to PROGRAM. A second SIGINT, or the first one if\n"
 	"PROGRAM ignores it, ends the recording and leaves PROGRAM running, as 'teeperf ctl stop'\n"
 	"does. The trace is complete in every case.\n"
 	"\n"
-	"Without PROGRAM, '--attach' or '--stream' wait for one program that somebody else\n"
-	"starts, in a TEE for example. The recording ends when that program says that it is\n"
-	"over, when nobody has the log mapped any more, or at Ctrl-C.\n"
+	"Without PROGRAM, '--attach' or '--stream' wait for a program that is started elsewhere,\n"
+	"for example in a TEE. The recording ends when that program reports its end, when no\n"
+	"process maps the log any more, or at Ctrl-C.\n"
 	"\n"
-	"With '--pid' alone, a program is recorded that runs already and was started without a\n"
-	"recorder; it runs on when the recording ends. '--all' records all processes of a name\n"
-	"or a control group so, and '--daemon' does that again and again.\n",
+	"'--pid' alone records a running program that was started without a recorder; the program\n"
+	"runs on when the recording ends. '--all' does the same for all processes of a name or a\n"
+	"control group, and '--daemon' repeats that.\n",
     .examples = "  teeperf record ./app input.txt\n"
 		"  teeperf record -o app.trace --clock soft -- ./app --verbose\n"
 		"  teeperf record --only parser.allow ./app\n"

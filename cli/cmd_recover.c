@@ -84,11 +84,10 @@ const struct tp_command tp_cmd_recover = {
     .usage = "[options] FILE",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Add to the trace FILE what was still in the log, in memory, when the recorder was killed,\n"
-	"and remove the log. Nothing is missing then but what the program itself counted as lost, and\n"
-	"what the recorder could not write while it lived, which is told.\n"
-	"The program must have ended. The next 'teeperf record' does the same for all traces of\n"
-	"this user.\n",
+	"Add the events that were still in the log when the recorder was killed to the trace FILE,\n"
+	"and remove the log. Afterwards only events that the program counted as lost, or that the\n"
+	"recorder failed to write, are missing; the command reports them. The program must have\n"
+	"ended. The next 'teeperf record' does the same for all traces of this user.\n",
     .examples = "teeperf recover teeperf.trace\n",
     .options = options,
     .run = run,

@@ -126,9 +126,9 @@ const struct tp_command tp_cmd_report = {
     .usage = "[options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Write one HTML file about the trace FILE that any current browser shows, without any\n"
-	"network access: flame graph, timeline of the threads, functions with percentiles, callers\n"
-	"and callees, call tree; of two traces also what has changed. The page lists its keys (?).\n",
+	"Write one HTML file about the trace FILE that opens in any current browser without network\n"
+	"access: flame graph, timeline of the threads, functions with percentiles, callers and\n"
+	"callees, call tree and, for two traces, the changes. In the page, ? lists the keys.\n",
     .examples = "teeperf report teeperf.trace\n"
 		"teeperf report -o report.html app.trace\n"
 		"teeperf report --baseline old.trace -o diff.html new.trace\n",

@@ -238,12 +238,12 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_symbols = {
     .name = "symbols",
-    .summary = "show names and source lines of the functions of a program",
+    .summary = "show names and source lines of a program's functions",
     .usage = "[options] FILE [ADDRESS... | -]",
     .description =
-	"Show, as CSV, what the functions of the program or library FILE are called and where their\n"
-	"source is, found as 'teeperf analyze' does: all that are in its symbol table, or those at\n"
-	"each ADDRESS (hexadecimal, as in the file); '-' reads addresses from standard input.\n",
+	"Print, as CSV, the names and source lines of functions in the program or library FILE, found\n"
+	"as 'teeperf analyze' finds them: of all functions in its symbol table, or of those at each\n"
+	"ADDRESS (hexadecimal, as in the file). '-' reads addresses from standard input.\n",
     .examples = "  teeperf symbols app > functions.csv\n"
 		"  teeperf symbols --debug-dir debug libparse.so 0x12f0 0x1410\n",
     .options = options,

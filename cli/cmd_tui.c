@@ -41,13 +41,13 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_tui = {
     .name = "tui",
-    .summary = "look through a recorded program on the terminal",
+    .summary = "browse a recorded program on the terminal",
     .usage = "[options] [FILE]",
     .description =
-	"Show the trace FILE on the terminal: functions, the call tree, callers and callees of a\n"
-	"function, its slowest calls and what each of them did, threads, and what limits the numbers.\n"
-	"The arrows choose a row, Enter opens it, Esc goes back; / searches, & filters, < and > sort;\n"
-	"? lists all keys. With --watch, the pages follow a trace while it is recorded.\n",
+	"Browse the trace FILE on the terminal: functions, the call tree, callers and callees, the\n"
+	"slowest calls of a function and what happened in each, threads, and notes about the\n"
+	"recording. The arrows choose a row, Enter opens it, Esc goes back; / searches, & filters,\n"
+	"< and > sort; ? lists all keys. With --watch, the pages follow a trace while it is recorded.\n",
     .examples = "teeperf tui\n"
 		"teeperf tui --time cpu app.trace\n"
 		"teeperf tui --watch PID\n",

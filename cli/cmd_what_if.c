@@ -134,14 +134,14 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_cmd_what_if = {
     .name = "what-if",
-    .summary = "predict how long the run would take if a function were faster",
+    .summary = "predict the run time if a function were faster",
     .usage = "[options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Replay what the threads of a recorded run did and waited for, with some function faster, and say\n"
-	"how long the run would take then. A function that is hot in a thread for which nobody waits gains\n"
-	"nothing; one that others wait for gains more than its share of the time.\n"
-	"Record with '--events sched', so that the trace tells which thread woke which.\n",
+	"Replay the recorded work and waits of all threads with one function faster, and predict how\n"
+	"long the run would take. Speeding up a thread that no other thread waits for gains nothing;\n"
+	"speeding up one that others wait for can gain more than its share of the time.\n"
+	"Record with '--events sched', so that the trace shows which thread woke which.\n",
     .examples = "teeperf record --events sched ./server\n"
 		"teeperf what-if\n"
 		"teeperf what-if --function compress --speedup 20%\n"

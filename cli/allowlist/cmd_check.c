@@ -285,16 +285,16 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_allowlist_check = {
     .name = "allowlist check",
-    .summary = "find what is wrong with a list for a program",
+    .summary = "check an allowlist against a program",
     .usage = "[options] LIST... [-- PROGRAM...]",
     .operands = TP_OPERANDS_LISTS,
     .description =
-	"Compare the LISTs, read as one, with what the compiler saw of each PROGRAM, and warn of\n"
-	"lines that match nothing, that match only functions which were inlined or removed, and\n"
-	"that do not mean what they seem to. Each warning says what to write instead.\n"
-	"Without a program only the lines themselves are checked.\n"
+	"Check the LISTs, read as one, against what the compiler saw of each PROGRAM. Warn about lines\n"
+	"that match nothing, that match only functions that were inlined or removed, or that do not\n"
+	"mean what they seem to. Each warning suggests a correction. Without a program, only the\n"
+	"lines themselves are checked.\n"
 	"\n"
-	"Exit status: 0 nothing to warn of, 1 warnings, 2 errors.\n",
+	"Exit status: 0 no warnings, 1 warnings, 2 errors.\n",
     .examples = "  teeperf allowlist check hot.allow -- ./app ./libparse.so\n"
 		"  teeperf allowlist check --counts counts.trace --budget 5% hot.allow -- ./app\n",
     .options = options,

@@ -281,13 +281,13 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_allowlist_diff = {
     .name = "allowlist diff",
-    .summary = "show what another list would instrument, and its price",
+    .summary = "compare what two allowlists instrument, and the cost",
     .usage = "[options] A B [-- PROGRAM...]",
     .operands = TP_OPERANDS_LISTS,
     .description =
 	"Show the functions of each PROGRAM that list A and list B treat differently: '+' if only\n"
-	"B instruments the function, '-' if only A does, '~' if both do, at another level. With\n"
-	"--counts also what the difference costs.\n"
+	"B instruments the function, '-' if only A does, '~' if both do, at different levels. With\n"
+	"--counts, also show the cost of the difference.\n"
 	"\n"
 	"Exit status: 0 no difference, 1 a difference, 2 trouble.\n",
     .examples = "  teeperf allowlist diff old.allow new.allow -- ./app\n"

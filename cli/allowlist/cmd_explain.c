@@ -154,15 +154,15 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_allowlist_explain = {
     .name = "allowlist explain",
-    .summary = "tell why a function is or is not instrumented",
+    .summary = "explain why a function is or is not instrumented",
     .usage = "[options] FUNCTION [LIST...] [-- PROGRAM...]",
     .operands = TP_OPERANDS_LISTS,
     .description =
-	"Show where FUNCTION is defined, what became of it, which line of the LISTs decides about\n"
-	"it and which lines that one overrides, how large it is, whom it calls and who calls it;\n"
-	"with --counts also its calls and times, and its price at each level. Without a LIST, what\n"
-	"the compiler did. FUNCTION is a linkage name, a demangled name with or without\n"
-	"parameters, a glob, or a part of a name.\n"
+	"Show where FUNCTION is defined, whether it was inlined or removed, which line of the LISTs\n"
+	"decides about it, which lines that one overrides, its size, its callees and its callers;\n"
+	"with --counts, also its calls, its times, and its cost at each level. Without a LIST, show\n"
+	"what the compiler did. FUNCTION is a linkage name, a demangled name with or without\n"
+	"parameters, a glob, or part of a name.\n"
 	"\n"
 	"Exit status: 0 done, 1 no such function, 2 trouble.\n",
     .examples = "  teeperf allowlist explain Lexer::next hot.allow -- ./app\n"

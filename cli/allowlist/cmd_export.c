@@ -19,14 +19,14 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_allowlist_export = {
     .name = "allowlist export",
-    .summary = "make another tool's list of an allowlist",
+    .summary = "convert an allowlist to another tool's list",
     .usage = "--format NAME [-o FILE] LIST",
     .operands = TP_OPERANDS_LISTS,
     .description =
-	"Write LIST ('-': the standard input; shipped:NAME: one that comes with TeePerf) as a list for\n"
-	"another tool. What that tool cannot say, such as the levels count and sample, is kept as a\n"
-	"comment or left out, and a warning says so; so it is of lines that the other tool's\n"
-	"precedence decides differently.\n",
+	"Write LIST as a list for another tool. LIST is a file, '-' for standard input, or shipped:NAME\n"
+	"for one that comes with TeePerf. Rules that the tool cannot express, such as the levels count\n"
+	"and sample, become comments or are left out, with a warning. Lines that the tool's precedence\n"
+	"decides differently also cause a warning.\n",
     .examples = "  teeperf allowlist export --format xray app.allow -o app.xray\n"
 		"  clang -fxray-instrument -fxray-attr-list=app.xray -c app.c\n",
     .options = options,

@@ -20,16 +20,16 @@ static int run(int argc, char **argv);
 
 const struct tp_command tp_allowlist_fmt = {
     .name = "allowlist fmt",
-    .summary = "write allowlists in their canonical form",
+    .summary = "write allowlists in canonical form",
     .usage = "[-w | --check] LIST...",
     .operands = TP_OPERANDS_LISTS,
     .description =
-	"Print each LIST ('-': the standard input) in its canonical form: one blank line between\n"
-	"groups, no blanks around the parts of a line, the short names of kinds (fun, src), categories\n"
-	"in words. Comments and the order of lines stay, and so does what the list means.\n"
+	"Print each LIST ('-': standard input) in canonical form: one blank line between groups, no\n"
+	"blanks around the parts of a line, short names of kinds (fun, src), and categories as words.\n"
+	"Comments, the order of lines and the meaning of the list do not change.\n"
 	"\n"
-	"A line without a category gets '=allow' if its section has any line that only TeePerf\n"
-	"understands. If not, the lines stay bare, since other tools that read them look only at such.\n",
+	"A line without a category gets '=allow' if any line of its section is one that only TeePerf\n"
+	"understands. Otherwise lines stay bare, because other tools read only bare lines.\n",
     .examples = "  teeperf allowlist fmt app.allow\n"
 		"  teeperf allowlist fmt -w *.allow\n",
     .options = options,

@@ -177,14 +177,15 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_allowlist_generate = {
     .name = "allowlist generate",
-    .summary = "choose functions to instrument, for a budget",
+    .summary = "choose functions to instrument within a budget",
     .usage = "[options] [-o FILE]",
     .operands = TP_OPERANDS_NONE,
     .description =
-	"Write an allowlist whose events name as much of the program's time as a budget allows, and\n"
-	"say what was chosen, what was left out and what it would cost. Functions that are too dear\n"
-	"for events are sampled. The better the inputs, the better the choice: a profile with events;\n"
-	"exact counts with samples; counts with sizes; sizes alone, which promise nothing.\n",
+	"Write an allowlist whose events name as much of the program's time as the budget allows, and\n"
+	"print the chosen functions, the others, and the predicted cost. Functions that are too\n"
+	"expensive for events are sampled. Better inputs give better choices. From best to worst:\n"
+	"a profile with events; exact counts with samples; counts with sizes; sizes alone, which\n"
+	"promise nothing.\n",
     .examples =
 	"teeperf allowlist generate --profile teeperf.trace --budget 5% -o hot.allow\n"
 	"teeperf allowlist generate --counts counts.trace --samples perf.data -o hot.allow\n"

@@ -21,13 +21,13 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_allowlist_import = {
     .name = "allowlist import",
-    .summary = "make an allowlist of another tool's list",
+    .summary = "convert another tool's list to an allowlist",
     .usage = "--format NAME [-o LIST] FILE",
     .description =
-	"Read FILE, the list of another tool ('-': the standard input), and write an allowlist that\n"
-	"decides about functions as that tool does, where its rules can be said. Lines are put in\n"
-	"another order if the other tool's precedence asks for it; comments stay with them. What\n"
-	"cannot be said is kept as a comment, and a warning says so.\n",
+	"Read FILE, another tool's list ('-': standard input), and write an allowlist that decides as\n"
+	"that tool does, as far as its rules can be expressed. Lines are reordered, with their\n"
+	"comments, if the other tool's precedence requires it. Rules that cannot be expressed become\n"
+	"comments, with a warning.\n",
     .examples =
 	"  teeperf allowlist import --format scorep app.filt -o app.allow\n"
 	"  grep finstrument-functions-exclude Makefile | teeperf allowlist import --format gcc -\n",

@@ -20,8 +20,8 @@ const struct tp_command tp_allowlist_list = {
     .usage = "",
     .operands = TP_OPERANDS_NONE,
     .description =
-	"Print the name of each shipped list and what it is for. Wherever a command or the compiler\n"
-	"takes an allowlist, shipped:NAME stands for one of them.\n",
+	"Print the name and purpose of each shipped list. Wherever a command or the compiler takes\n"
+	"an allowlist, you can write shipped:NAME.\n",
     .examples = "  teeperf allowlist list\n"
 		"  teeperf c++ --allowlist shipped:cxx-std -O2 -c app.cc\n",
     .run = run,

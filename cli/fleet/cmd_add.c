@@ -143,15 +143,16 @@ const struct tp_command tp_fleet_add = {
     .usage = "--to DIR [options] TRACE|RESULTS...",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Sum up each TRACE and add it to the fleet in DIR: a row in the table runs, and the sums of its functions, call paths and\n"
-	"durations. Functions and paths have the same keys in each run and build, so that engines can add them up:\n"
-	"docs/fleet.md has tables, columns and keys.\n"
+	"Sum up each TRACE and add it to the fleet in DIR: a row in the table runs, and sums for its\n"
+	"functions, call paths and durations. Functions and paths keep their keys across runs and\n"
+	"builds, so query engines can sum them. docs/fleet.md describes the tables, columns and keys.\n"
 	"\n"
-	"RESULTS is a folder of results of 'teeperf experiment': each task of it is added to the table\n"
-	"experiments.\n"
+	"RESULTS is a folder of results from 'teeperf experiment'; each of its tasks is added to the\n"
+	"table experiments.\n"
 	"\n"
-	"A trace that is there already is not added again. A run is complete, or readers do not find it in runs. Several may add to a\n"
-	"folder at the same time. After a failure, the other traces are added all the same.\n",
+	"A trace that the fleet already has is skipped. A run appears in runs only when it is complete.\n"
+	"Several processes can add to a folder at the same time. If one trace fails, the others are\n"
+	"still added.\n",
     .examples =
 	"teeperf fleet add --to /srv/profiles teeperf.trace\n"
 	"teeperf fleet add --to /srv/profiles --label environment=canary --git-revision $(git rev-parse HEAD) *.trace\n",

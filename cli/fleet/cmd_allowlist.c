@@ -209,15 +209,15 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_fleet_allowlist = {
     .name = "fleet allowlist",
-    .summary = "choose functions to instrument, for a budget over all runs",
+    .summary = "choose functions to instrument within a budget over all runs",
     .usage = "[options] [-o FILE] DIR",
     .description =
-	"Write one allowlist for all programs and runs of the fleet in DIR, whose events name as much of\n"
-	"their time as a budget allows, and say what was chosen, what was left out and what it would\n"
-	"cost. The choice is that of 'teeperf allowlist generate'; calls and times are added up over the\n"
-	"runs, of functions with the same key.\n"
+	"Write one allowlist for all programs and runs of the fleet in DIR, whose events name as much\n"
+	"of their time as the budget allows, and print the chosen functions, the others, and the\n"
+	"predicted cost. The choice works as in 'teeperf allowlist generate'; calls and times of\n"
+	"functions with the same key are summed over the runs.\n"
 	"\n"
-	"A function is in the fleet if a run has recorded it. Add runs that recorded everything.\n",
+	"The fleet knows only functions that a run has recorded, so add runs that recorded everything.\n",
     .examples = "teeperf fleet allowlist --budget 2% -o fleet.allow /srv/profiles\n"
 		"teeperf fleet allowlist --program redis-server --day 2026-11-26 /srv/profiles\n",
     .options = options,

@@ -31,16 +31,18 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_fleet_compact = {
     .name = "fleet compact",
-    .summary = "make large files of a fleet's small ones",
+    .summary = "merge a fleet's small files into large ones",
     .usage = "[options] DIR",
     .operands = TP_OPERANDS_FOLDERS,
     .description =
-	"Put the runs of each day and program into one file a table, or a few large ones. The rows stay what they are.\n"
+	"Merge the runs of each day and program into one file per table, or a few large ones. The rows\n"
+	"do not change.\n"
 	"\n"
-	"Readers need not stop, and never find a run twice: the folder of a table, day and program is exchanged for its new form in one\n"
-	"step. A query that had listed the old folder and not yet opened its files fails, or with some readers misses these runs: ask\n"
-	"again. Killed at any moment, it leaves all as it was or done. File systems that cannot exchange folders (NFS, mounted\n"
-	"object stores) are refused: compact before you copy runs there.\n",
+	"Readers can go on, and never see a run twice: the folder of a table, day and program is\n"
+	"exchanged for its new form in one step. A query that listed the old folder but has not opened\n"
+	"its files fails, or with some readers misses these runs: repeat it. If the command is killed,\n"
+	"each folder is either in its old or in its new form. File systems that cannot exchange folders\n"
+	"(NFS, mounted object stores) are refused: compact before you copy runs there.\n",
     .examples = "teeperf fleet compact /srv/profiles\n",
     .options = options,
     .run = run,

@@ -117,18 +117,18 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_fleet_push = {
     .name = "fleet push",
-    .summary = "put the runs of a fleet into ClickHouse",
+    .summary = "copy the runs of a fleet to ClickHouse",
     .usage = "--to URL [options] DIR",
     .operands = TP_OPERANDS_FOLDERS,
     .description =
-	"Send the runs of the folder DIR that the server does not have to its tables, which 'teeperf fleet schema clickhouse' makes,\n"
-	"over HTTP or HTTPS. DIR stays as it is.\n"
+	"Send the runs in the folder DIR that the server does not have to its tables, over HTTP or\n"
+	"HTTPS. 'teeperf fleet schema clickhouse' creates these tables. DIR does not change.\n"
 	"\n"
-	"A run that is pushed twice is there once. After a failure, or when the command was killed, push again: what was sent of runs\n"
-	"that are not complete is replaced. Until the server has merged its files, such rows are there twice: ask with FINAL, as the\n"
-	"statements of docs/fleet.md do.\n"
+	"Pushing a run twice stores it once. If a push fails or is killed, push again: rows of\n"
+	"incomplete runs are replaced. Until the server has merged its files, such rows exist twice:\n"
+	"query with FINAL, as the statements in docs/fleet.md do.\n"
 	"\n"
-	"Without https, the password and the rows can be read on their way.\n",
+	"Without https, others can read the password and the rows in transit.\n",
     .examples =
 	"teeperf fleet schema clickhouse | clickhouse-client --multiquery\n"
 	"teeperf fleet push --to http://localhost:8123 /srv/profiles\n"

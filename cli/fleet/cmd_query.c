@@ -160,14 +160,16 @@ static int run(int argc, char **argv)
 
 const struct tp_command tp_fleet_query = {
     .name = "fleet query",
-    .summary = "ask a fleet, in SQL or by name",
+    .summary = "query a fleet, in SQL or by name",
     .usage = "[options] DIR [NAME]",
     .operands = TP_OPERANDS_FOLDERS,
     .description =
-	"Answer the question NAME about the fleet in DIR, or SQL (SQLite's). Without either, list the questions.\n"
+	"Answer the question NAME about the fleet in DIR, or run SQL (SQLite's dialect). Without either,\n"
+	"list the questions.\n"
 	"\n"
-	"Each table of docs/fleet.md is a table, with the columns day and program from the names of folders. Tables and columns that\n"
-	"the SQL names are read into memory, and no others: with --day and --program folders of others are not opened.\n",
+	"Each table of docs/fleet.md is a table here, with the columns day and program from the names of\n"
+	"folders. Only tables and columns that the SQL names are read into memory; --day and --program\n"
+	"restrict which folders are opened.\n",
     .examples =
 	"teeperf fleet query /srv/profiles top\n"
 	"teeperf fleet query --program redis-server --param function=dictFind /srv/profiles p99\n"

@@ -71,10 +71,11 @@ const struct tp_command tp_fleet_schema = {
     .usage = "[options] [clickhouse]",
     .operands = "clickhouse",
     .description =
-	"Print a line for each column: its table, name, type, whether it may be NULL (1), and its unit. docs/fleet.md explains them.\n"
+	"Print one line per column: its table, name, type, whether it can be NULL (1), and its unit.\n"
+	"docs/fleet.md explains them.\n"
 	"\n"
-	"With clickhouse, print the statements that make the tables which teeperf-fleet-push(1) fills. With --cluster, run them on each\n"
-	"server of the cluster.\n",
+	"With clickhouse, print the statements that create the tables for teeperf-fleet-push(1). With\n"
+	"--cluster, run them on each server of the cluster.\n",
     .examples = "teeperf fleet schema clickhouse | clickhouse-client --multiquery\n",
     .options = options,
     .run = run,

@@ -106,11 +106,12 @@ const struct tp_command tp_fleet_serve = {
     .summary = "show a fleet in a browser",
     .usage = "[options] DIR",
     .description =
-	"Serve a web page over the fleet in DIR, whose address is printed: runs over time, flame graph and functions of a set of runs, two\n"
-	"sets compared with a test of significance, and a function's history. docs/fleet.md has the JSON behind it.\n"
+	"Serve a web page about the fleet in DIR, and print its address: runs over time, the flame graph\n"
+	"and functions of a set of runs, a comparison of two sets with a test of significance, and a\n"
+	"function's history. docs/fleet.md describes the JSON behind it.\n"
 	"\n"
-	"Only this machine can reach it, unless --listen says otherwise. Nothing is written, and nothing but the tables of DIR is read.\n"
-	"Runs that are added meanwhile are there when the page is loaded again.\n",
+	"Only this machine can reach the page, unless --listen says otherwise. The server writes\n"
+	"nothing, and reads only the tables in DIR. Reload the page to see runs added meanwhile.\n",
     .examples =
 	"teeperf fleet serve /srv/profiles\n"
 	"teeperf fleet serve --listen 127.0.0.1:8000 /srv/profiles\n"
