@@ -35,7 +35,9 @@ class Browser:
             raise RuntimeError("chromedriver does not start")
         self.base = "http://127.0.0.1:%s/session" % port
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                     "--disable-dev-shm-usage", "--window-size=%d,%d" % (width, height)]
+                     "--disable-dev-shm-usage", "--disable-extensions", "--disable-component-update",
+                     "--disable-background-networking", "--disable-sync", "--disable-breakpad", "--mute-audio",
+                     "--no-first-run", "--no-default-browser-check", "--window-size=%d,%d" % (width, height)]
         answer = self.call("POST", "", {"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": {"args": arguments, "binary": "/usr/bin/chromium"},
             "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},

@@ -371,7 +371,7 @@ assert told
 check("whole")
 gdb.write("%d OF %d REFUSED\n" % (told, len(commands) * TRIES))
 EOP
-tries=50
+tries=15
 [ "${TEEPERF_FULL:-0}" = 0 ] || tries=3000
 gdb_run ./app core.with -ex "python TRIES = $tries" -ex 'source hostile.py' >out 2>err
 says '^[0-9]+ OF [0-9]+ REFUSED$' out
