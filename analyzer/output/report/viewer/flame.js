@@ -3,8 +3,6 @@
 
 // Frames that would be narrower, in pixels, are not laid out; zooming in shows them.
 const NARROW = 1;
-// So many steps are taken at once to find frames; then the browser may draw, and take what is typed.
-const SLICE = 400000;
 const PARTS_HIGH = 3;
 
 const shownParts = tree => tree.parts && state.parts;
@@ -77,7 +75,7 @@ class Flame extends Sheet {
 	extend() {
 		const {tree, width, frames} = this;
 		const scale = width / (tree.total[this.zoom] || 1);
-		const end = work.steps + SLICE;
+		const end = work.steps + work.slice;
 		for (; frames.next < frames.node.length && work.steps < end; frames.next++) {
 			let x = frames.x[frames.next];
 			for (const child of tree.children(frames.node[frames.next])) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trees that are shown: the paths with some merged, left out or turned round. Node 0 is the root.
 
-// What has been done so far, for tests and for what is done in slices: places looked at, frames laid out.
-const work = {steps: 0, frames: 0};
+// What has been done so far: trees made, places looked at, frames laid out. Frames are found in slices of so many steps; after each
+// the browser may draw, and take what is typed.
+const work = {trees: 0, steps: 0, frames: 0, slice: 400000};
 
 // Threads and the timeline are read after the first picture: what is not of them stays what it is.
 const loadedPart = () => Boolean((state.range || state.thread) && data.loaded);
@@ -157,6 +158,7 @@ class Forward {
 	constructor(sums, {focus = -1, hidden = new Set(), recursion = false, order = 'weight'}) {
 		const {parent, fn, min, max, count} = data.paths;
 		this.order = order;
+		work.trees++;
 		// The heaviest first: what follows one that is too narrow is, too.
 		this.falls = order === 'weight' && !sums.baseWeight;
 		if (focus >= 0 || hidden.size || recursion) {
@@ -279,6 +281,7 @@ class Forward {
 class Backward {
 	constructor(sums, {of = -1, hidden = new Set(), recursion = false, order = 'weight'}) {
 		const {count, fn, level} = data.paths;
+		work.trees++;
 		Object.assign(this, {sums, hidden, recursion, falls: order === 'weight' && !sums.baseWeight});
 		for (const column of ['fn', 'parent', 'depth', 'total', 'calls', 'from', 'to', 'kids'])
 			this[column] = [];
@@ -295,13 +298,12 @@ class Backward {
 		this.path = new Int32Array(count);
 		let end = 0;
 		for (let i = 1; i < count; i++)
-			if ((of < 0 || fn[i] === of) && (this.own[i] > 0 || sums.calls[i] > 0 || this.ownBase?.[i] > 0)) {
-				this.put(root, i);
+			if ((of < 0 || fn[i] === of) && (this.own[i] > 0 || sums.calls[i] > 0 || this.ownBase?.[i] > 0))
 				this.path[end++] = i;
-			}
 		this.path = this.path.slice(0, end);
 		this.place = this.path.slice();
 		this.to[root] = end;
+		this.sum(root);
 		this.first = of < 0;
 		// For children(): the child of each function, and which functions are left out.
 		this.child = new Int32Array(data.functions.all);
@@ -321,14 +323,21 @@ class Backward {
 		return this.fn.length - 1;
 	}
 
-	put(node, path) {
-		this.total[node] += this.own[path];
-		this.calls[node] += this.sums.calls[path];
+	// Have what the paths of a node weigh in its sums.
+	sum(node) {
+		const {path} = this;
+		const from = this.from[node], to = this.to[node];
+		const sumUp = own => {
+			let sum = 0;
+			for (let j = from; j < to; j++)
+				sum += own[path[j]];
+			return sum;
+		};
+		this.total[node] = sumUp(this.own);
+		this.calls[node] = sumUp(this.sums.calls);
 		if (this.base)
-			this.base[node] += this.ownBase[path];
-		if (this.parts)
-			for (let i = 0; i < this.parts.length; i++)
-				this.parts[i][node] += this.ownParts[i][path];
+			this.base[node] = sumUp(this.ownBase);
+		this.parts?.forEach((part, i) => part[node] = sumUp(this.ownParts[i]));
 	}
 
 	// Hidden functions, and those that are running there already if recursion is collapsed.
@@ -359,7 +368,6 @@ class Backward {
 			if (at <= 0)
 				continue;
 			const kid = child[fn[at]] ||= kids[kids.push(this.add(node, fn[at])) - 1];
-			this.put(kid, path[j]);
 			this.to[kid]++;
 		}
 		this.skip(node, 0);
@@ -377,8 +385,10 @@ class Backward {
 				path[at] = paths[j];
 				place[at] = places[j];
 			}
-		for (const kid of kids)
+		for (const kid of kids) {
 			child[this.fn[kid]] = 0;
+			this.sum(kid);
+		}
 		return this.kids[node] = kids.sort(this.order);
 	}
 }
