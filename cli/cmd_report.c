@@ -6,9 +6,11 @@
 #include "common/process.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 static const char *output;
 static const char *baseline;
+static const char *source;
 static uint64_t paths = 100000;
 static uint64_t calls = 50000;
 static uint64_t heat_maps = 100;
@@ -30,6 +32,9 @@ static const struct tp_option options[] = {
 	"draw the N slowest calls of each function with all calls inside them (default: 5; 0: none)"),
     TP_OPT_COUNT(0, "slowest-calls", &slowest_calls, "N",
 	"draw at most N calls inside the slowest ones, all functions together (default: 100000)"),
+    TP_OPT_STRING(0, "source", &source, "DIR",
+	"put lines of the functions' source files below DIR into the report: whoever gets it can "
+	"read them"),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
     TP_OPT_END,
@@ -60,6 +65,7 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 	    .slowest_calls = slowest_calls < 10000000 ? slowest_calls : 10000000,
 	    .base = base,
 	    .dot = tp_find_program("dot", dot) ? dot : NULL,
+	    .source_dir = source,
 	    .time = time,
 	};
 	if (time && tp_analysis_check_parts(analysis, &err))
@@ -95,6 +101,11 @@ static int run(int argc, char **argv)
 		return tp_options_usage(
 		    "--time with --baseline: a comparison in a report is of wall time; use 'teeperf diff --time %s'",
 		    tp_time_words[time]);
+	struct stat stat_of;
+	if (source && (stat(source, &stat_of) || !S_ISDIR(stat_of.st_mode)))
+		return tp_command_refuse(TP_ERR_NOT_FOUND, source,
+		    "no such folder; --source takes the one with the source files, as / for files "
+		    "in their recorded places");
 	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.
 	if (open_options.min_time && !open_options.raw) {
 		open_options.raw = true;
@@ -131,7 +142,8 @@ const struct tp_command tp_cmd_report = {
 	"callees, call tree and, for two traces, the changes. In the page, ? lists the keys.\n",
     .examples = "teeperf report teeperf.trace\n"
 		"teeperf report -o report.html app.trace\n"
-		"teeperf report --baseline old.trace -o diff.html new.trace\n",
+		"teeperf report --baseline old.trace -o diff.html new.trace\n"
+		"teeperf report --source ~/src/app app.trace\n",
     .options = options,
     .run = run,
 };

@@ -82,7 +82,7 @@ function(teeperf_page target output folder name header)
 	add_custom_target(${target} DEPENDS "${output}")
 endfunction()
 set(TEEPERF_REPORT_PAGE "${TEEPERF_GENERATED_DIR}/report_page.c")
-set(TEEPERF_VIEWER_PARTS format remember data blocks state theme model canvas flame detail lanes marks fit calls timeline latency split legend table rows sandwich treegrid graph keys main)
+set(TEEPERF_VIEWER_PARTS format remember data blocks state theme model canvas flame source detail lanes marks fit calls timeline latency split legend table rows sandwich treegrid graph keys main)
 teeperf_page(tp_report_page "${TEEPERF_REPORT_PAGE}" analyzer/output/report/viewer report
 	analyzer/output/report/report.h ${TEEPERF_VIEWER_PARTS})
 set(TEEPERF_EXPERIMENT_PAGE "${TEEPERF_GENERATED_DIR}/experiment_page.c")

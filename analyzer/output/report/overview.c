@@ -205,6 +205,8 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 	const struct tp_report_time *time = &report->time;
 	char a[TP_TEXT_NUMBER];
 	char b[TP_TEXT_NUMBER];
+	char missing[TP_TEXT_NUMBER];
+	char left[TP_TEXT_NUMBER];
 	if (report->tree.folded)
 		add_omission(out, "left out",
 		    "%s of %s call paths are too light for this report: below each path they are one, "
@@ -254,6 +256,13 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		add_omission(out, "left out",
 		    "which functions ran in several threads at once: there are too many calls; "
 		    "'teeperf analyze --view contention' finds out");
+	if (report->options->source_dir)
+		add_omission(out, "sources",
+		    "this page has %s lines of %s source files: those of functions that were recorded, "
+		    "and a few above them; %s files were not found, %s had no room",
+		    tp_text_count(a, report->source_lines), tp_text_count(b, report->source_files),
+		    tp_text_count(missing, report->sources_missing),
+		    tp_text_count(left, report->sources_left));
 	if (report->meter_step > 1)
 		add_omission(out, "left out",
 		    "counters and energy have too many readings: means of %s of them are drawn",

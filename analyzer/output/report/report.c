@@ -253,6 +253,7 @@ static int render(struct tp_report *report, struct tp_buf *out, struct tp_err *e
 	    {"graph", tp_report_add_graph, true, true},
 	    {"meters", tp_report_add_meters, has_time && tp_report_has_meters(analysis), false},
 	    {"marks", tp_report_add_marks, has_time, true},
+	    {"sources", tp_report_add_sources, report->options->source_dir != NULL, false},
 	};
 	struct tp_buf packed;
 	int code = 0;

@@ -38,6 +38,9 @@
  *            moment, 1: a phase that has not ended, else its length + 2, and its thread's number here + 1 (0: none); at the end an
  *            empty name
  *
+ *   sources  JSON, only if they are asked for: files, each with file (as in facts), found (its path below the folder), and parts: the
+ *            line of the first of their lines, and text, a text for each line
+ *
  * A function's number is that in facts; one more is "(smaller)", light paths together. Times are
  * nanoseconds, or ticks if no rate is known.
  */
@@ -169,6 +172,7 @@ struct tp_report_options {
 	const struct tp_analysis *base; /* to compare with, or NULL */
 	const char
 	    *dot; /* graphviz's program, which lays out the call graph; NULL: it is not there */
+	const char *source_dir;         /* lines of source files below it are shown; or NULL */
 	enum tp_time
 	    time; /* which is shown at first; pre: wall, or the analysis tells them and there is no base */
 };
@@ -191,6 +195,11 @@ struct tp_report {
 	bool contention_left;     /* too many calls to find out what ran at once */
 	uint64_t meter_step;      /* so many readings of counters are one in the page */
 	uint64_t stretches_left;  /* of waiting, too short to be drawn */
+	uint64_t source_files;    /* of which lines are in the page */
+	uint64_t source_lines;
+	uint64_t source_bytes;
+	uint64_t sources_missing; /* files that are not below the folder, or cannot be read */
+	uint64_t sources_left;    /* files for which there was no room */
 	/* System events: */
 	uint64_t events_drawn;     /* one by one */
 	uint64_t events_elsewhere; /* in no lane: of other threads, or other times */
@@ -224,6 +233,7 @@ bool tp_report_watch_begin(struct tp_report *report, const struct tp_report_time
 void tp_report_watch_thread(struct tp_report *report, uint32_t thread);
 void tp_report_watch_call(struct tp_report *report, const struct tp_call *call);
 int tp_report_watch_end(struct tp_report *report, struct tp_err *err);
+bool tp_report_add_sources(struct tp_report *report, struct tp_buf *out);
 /* Nanoseconds of self time, by TP_REPORT_CPU, ... */
 static inline uint64_t tp_report_part(
     const struct tp_analysis *analysis, const struct tp_node_parts *parts, uint32_t which)

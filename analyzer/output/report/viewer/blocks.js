@@ -243,6 +243,9 @@ async function loadMore() {
 	const meters = await readBlock('meters');
 	if (meters)
 		readMeters(meters);
+	const sources = await readBlock('sources');
+	if (sources)
+		data.sources = JSON.parse(new TextDecoder().decode(sources));
 	const marks = await readBlock('marks');
 	if (marks)
 		readMarks(marks);

@@ -121,6 +121,7 @@ function showFoot() {
 	byId('acts').hidden = fn < 0 || isSmaller(fn);
 	for (const button of document.querySelectorAll('.of-calls'))
 		button.hidden = !data.heat;
+	byId('source-open').hidden = !sourceOf(fn);
 	byId('copy').hidden = !it?.stack?.()?.length;
 	const shown = fn >= 0 ? fn : it?.fn;
 	byId('foot-name').textContent = byId('foot-name').title = shown === undefined ? 'No function is selected' : functionName(shown);

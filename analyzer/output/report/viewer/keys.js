@@ -31,6 +31,7 @@ const keys = {
 	y: () => copyStack(),
 	l: () => data.heat && change({tab: 'latency'}),
 	w: () => data.heat && nextSlowest(),
+	o: () => showSource(selectedFunction()),
 	c: () => change({recursion: state.recursion ? '' : '1', zoom: ''}),
 	i: () => change({inverted: state.inverted ? '' : '1', zoom: ''}),
 	u: () => change({up: state.up ? '' : '1'}),
@@ -43,7 +44,7 @@ const keys = {
 };
 
 function pressKey(event) {
-	if (hasModifier(event) || byId('help').open)
+	if (hasModifier(event) || document.querySelector('dialog[open]'))
 		return;
 	const search = byId('search');
 	if (event.target === search && event.key === 'Enter')
