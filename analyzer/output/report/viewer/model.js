@@ -415,15 +415,15 @@ function preorderOf({count, parent}) {
  * has the same numbers.
  */
 function pairsOf(tree, fn, up) {
-	const {count, parent, calls, total} = tree;
+	const {count, parent, calls, total, fn: fns} = tree;
 	const {size, at, order} = tree.preorder ||= preorderOf(tree);
 	const pairs = new Map();
 	for (let j = 1; j < count; j++) {
 		const i = order[j];
-		const above = tree.fn[parent[i]];
-		if ((up ? tree.fn[i] : above) !== fn)
+		const above = fns[parent[i]];
+		if ((up ? fns[i] : above) !== fn)
 			continue;
-		const other = up ? above : tree.fn[i];
+		const other = up ? above : fns[i];
 		const pair = pairs.get(other) ?? {fn: other, calls: 0, total: 0, until: 0};
 		pairs.set(other, pair);
 		pair.calls += calls[i];

@@ -35,11 +35,23 @@ class Sandwich {
 		byId('filling-name').textContent = functionName(fn);
 		byId('filling-place').textContent = functionPlace(fn, true);
 		byId('filling-share').textContent = formatWeight(callees.total[root]) + ' · ' + formatShare(callees.total[root], sums.total[0]) + ' of all';
+		// The lists go through all paths once more: the frames are painted first.
+		this.edges = {fn, sums, options, all: callees.total[root]};
+		byId('edges').setAttribute('aria-busy', true);
+		requestAnimationFrame(() => requestAnimationFrame(() => this.showEdges()));
+	}
+
+	showEdges() {
+		if (!this.edges)
+			return;
+		const {fn, sums, options, all} = this.edges;
+		this.edges = null;
 		const tree = new Forward(sums, options);
 		const callers = pairsOf(tree, fn, true);
 		const known = callers.reduce((sum, pair) => sum + pair.calls, 0);
-		this.list('edges-up', callers, callees.total[root], sums.part || sums.before ? 0 : data.functions.calls[fn] - known);
-		this.list('edges-down', pairsOf(tree, fn, false), callees.total[root], 0);
+		this.list('edges-up', callers, all, sums.part || sums.before ? 0 : data.functions.calls[fn] - known);
+		this.list('edges-down', pairsOf(tree, fn, false), all, 0);
+		byId('edges').setAttribute('aria-busy', false);
 	}
 
 	// `unknown`: calls on none of the report's paths.
