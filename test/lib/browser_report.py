@@ -432,7 +432,7 @@ def keys_after_mouse(report):
 ACCESSIBLE = """
 const allowed = {
 	'aria-pressed': 'button', 'aria-expanded': 'row button', 'aria-selected': 'tab row gridcell', 'aria-level': 'row',
-	'aria-posinset': 'row', 'aria-setsize': 'row', 'aria-sort': 'columnheader', 'aria-controls': '*', 'aria-label': '*',
+	'aria-posinset': 'row', 'aria-setsize': 'row', 'aria-sort': 'columnheader', 'aria-controls': '*', 'aria-busy': '*', 'aria-label': '*',
 	'aria-labelledby': '*', 'aria-hidden': '*', 'aria-live': '*', 'aria-modal': 'dialog', 'aria-orientation': 'separator',
 	'aria-valuemin': 'separator', 'aria-valuemax': 'separator', 'aria-valuenow': 'separator'};
 const own = {BUTTON: 'button', OPTION: 'option', TR: 'row', TD: 'cell', TH: 'columnheader', DIALOG: 'dialog', TABLE: 'table'};

@@ -110,10 +110,10 @@ static void add_parts(struct tp_report *report, struct tp_json *json, const stru
     const struct place *places, uint32_t count)
 {
 	struct tp_buf text;
-	uint32_t next = 0;      // the first place that is not above this line
-	bool inside = false;    // of a function ...
-	uint64_t start = 0;     // ... that begins there
-	uint64_t last = 0;      // the last line that is in the report
+	uint32_t next = 0;   // the first place that is not above this line
+	bool inside = false; // of a function ...
+	uint64_t start = 0;  // ... that begins there
+	uint64_t last = 0;   // the last line that is in the report
 	uint64_t line = 0;
 	const char *end = content->data + content->size;
 	tp_buf_init(&text);
@@ -165,8 +165,8 @@ static void add_file(struct tp_report *report, struct tp_json *json, const char 
 	struct tp_buf content;
 	const int fd = open_source(folder, file->file, found);
 	tp_buf_init(&content);
-	if (fd < 0 ||
-	    tp_read_all(&content, fd, found, "the source", FILE_MOST, &err) || !content.size) {
+	if (fd < 0 || tp_read_all(&content, fd, found, "the source", FILE_MOST, &err) ||
+	    !content.size) {
 		report->sources_missing++;
 	} else {
 		report->source_files++;

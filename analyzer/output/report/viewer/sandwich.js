@@ -46,7 +46,9 @@ class Sandwich {
 			return;
 		const {fn, sums, options, all} = this.edges;
 		this.edges = null;
-		const tree = new Forward(sums, options);
+		// The flame graph's tree, if it has all of them.
+		const shared = !state.inverted && focusFunction() < 0 && !hiddenFunctions().has(fn) && sums === currentSums();
+		const tree = shared ? currentTree() : new Forward(sums, options);
 		const callers = pairsOf(tree, fn, true);
 		const known = callers.reduce((sum, pair) => sum + pair.calls, 0);
 		this.list('edges-up', callers, all, sums.part || sums.before ? 0 : data.functions.calls[fn] - known);
