@@ -115,7 +115,6 @@ static inline void tp_node_parts_add(struct tp_node_parts *to, const struct tp_n
 
 struct tp_profile {
 	enum tp_time time; /* that of min, max and times; of the rest when all is there */
-	double fine_ns; /* not 0: histograms are of nanoseconds, in fine buckets; a tick has so many */
 	struct tp_node_parts
 	    *parts; /* NULL: when the thread had no processor is not known; or for each node */
 	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
@@ -143,6 +142,7 @@ struct tp_profile {
 	uint32_t function_count;
 	uint32_t function_capacity;
 	struct tp_index names; /* of functions */
+	double fine_ns; /* not 0: histograms are of nanoseconds, in fine buckets; a tick has so many */
 };
 
 /* 0 or TP_ERR_MEMORY. Release it in any case. */
@@ -239,17 +239,11 @@ static inline uint32_t tp_profile_child(struct tp_profile *profile, uint32_t par
 	return edge ? edge->node : 0;
 }
 
-/* The bucket of NET ticks in the histogram of a node: fine ones, and others. */
+/* The bucket of NET ticks in a fine histogram. */
 static inline uint32_t tp_profile_fine_bucket(const struct tp_profile *profile, uint64_t net)
 {
 	const double ns = (double)net * profile->fine_ns + 0.5;
 	return tp_histogram_fine_bucket(ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2);
-}
-
-static inline uint32_t tp_profile_bucket(const struct tp_profile *profile, uint64_t net)
-{
-	return __builtin_expect(profile->fine_ns != 0, 0) ? tp_profile_fine_bucket(profile, net)
-							  : tp_histogram_bucket(net);
 }
 
 static inline void tp_node_bound(struct tp_node *node, uint64_t net)
@@ -286,16 +280,37 @@ static inline void tp_profile_add_period(
 	to->inclusive += period;
 	to->self += self;
 	tp_node_bound(to, net);
-	tp_histogram_add_bucket(&to->times, tp_profile_bucket(profile, net), &profile->pool);
+	if (profile->fine_ns != 0)
+		tp_histogram_add_bucket(
+		    &to->times, tp_profile_fine_bucket(profile, net), &profile->pool);
+	else
+		tp_histogram_add(&to->times, net, &profile->pool);
 }
 
-/* tp_node_add for node number NODE, with its histogram. */
-static inline void tp_profile_add(
+/* tp_node_add for node number NODE, with its histogram: without fine ones, or with. */
+static inline void tp_profile_add_ticks(
+    struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
+{
+	struct tp_node *to = &profile->nodes[node];
+	tp_histogram_add(&to->times, tp_node_add(to, inclusive, children, cost), &profile->pool);
+}
+
+static inline void tp_profile_add_fine(
     struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
 {
 	struct tp_node *to = &profile->nodes[node];
 	const uint64_t net = tp_node_add(to, inclusive, children, cost);
-	tp_histogram_add_bucket(&to->times, tp_profile_bucket(profile, net), &profile->pool);
+	tp_histogram_add_bucket(
+	    &to->times, tp_profile_fine_bucket(profile, net), &profile->pool);
+}
+
+static inline void tp_profile_add(
+    struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
+{
+	if (__builtin_expect(profile->fine_ns != 0, 0))
+		tp_profile_add_fine(profile, node, inclusive, children, cost);
+	else
+		tp_profile_add_ticks(profile, node, inclusive, children, cost);
 }
 
 #endif

@@ -136,18 +136,14 @@ static inline __attribute__((always_inline)) void usual_fetch(
 static inline __attribute__((always_inline)) void usual_add(
     const struct usual *usual, const struct how how, struct late *late, const struct ended *call)
 {
-	struct tp_profile *profile = usual->profile;
-	if (how.far) {
-		late_end(late, profile, how.fine, call);
-	} else if (!how.tell) {
-		struct tp_node *node = &profile->nodes[call->node];
-		const uint64_t net = tp_node_add(node, call->inclusive, call->children, call->cost);
-		tp_histogram_add_bucket(&node->times,
-		    how.fine ? tp_profile_fine_bucket(profile, net) : tp_histogram_bucket(net),
-		    &profile->pool);
-	} else if (!usual->stack->only_calls) {
-		tp_profile_add(profile, call->node, call->inclusive, call->children, call->cost);
-	}
+	if (how.far)
+		late_end(late, usual->profile, how.fine, call);
+	else if (how.fine || (how.tell && usual->profile->fine_ns != 0 && !usual->stack->only_calls))
+		tp_profile_add_fine(
+		    usual->profile, call->node, call->inclusive, call->children, call->cost);
+	else if (!how.tell || !usual->stack->only_calls)
+		tp_profile_add_ticks(
+		    usual->profile, call->node, call->inclusive, call->children, call->cost);
 }
 
 // A call at START that calls nothing has ended at END; LAST is the time before it.
