@@ -296,6 +296,55 @@ void tp_fleet_labels(struct tp_buf *out, const struct tp_fleet_said *said)
 	tp_json_end(&json);
 }
 
+// A quote within a text has a backslash before it, so that no text looks like a member.
+bool tp_fleet_has_label(const char *labels, const char *label)
+{
+	const char *equals = strchr(label, '=');
+	struct tp_buf key;
+	struct tp_buf value;
+	tp_buf_init(&key);
+	tp_buf_init(&value);
+	if (equals) {
+		struct tp_buf name;
+		tp_buf_init(&name);
+		tp_buf_add(&name, label, (size_t)(equals - label));
+		tp_json_quote(&key, name.failed ? "" : name.data);
+		tp_buf_add_char(&key, ':');
+		tp_json_quote(&value, equals + 1);
+		tp_buf_release(&name);
+	}
+	bool found = false;
+	const bool ok = equals && !key.failed && !value.failed;
+	for (const char *at = labels; ok && !found && (at = strstr(at, key.data)); at++) {
+		const char *behind = at + key.size;
+		behind += *behind == ' ';
+		const bool begins = at > labels && at[-1] != '\\';
+		found = begins && strncmp(behind, value.data, value.size) == 0;
+	}
+	tp_buf_release(&key);
+	tp_buf_release(&value);
+	return found;
+}
+
+bool tp_fleet_same_label(const char *one, const char *other)
+{
+	const size_t size = strcspn(one, "=");
+	return strcspn(other, "=") == size && memcmp(one, other, size) == 0;
+}
+
+bool tp_fleet_fits_labels(const char *labels, const char *const *wanted, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		bool found = false;
+		for (uint32_t j = 0; !found && j < count; j++)
+			found = tp_fleet_same_label(wanted[i], wanted[j]) &&
+				tp_fleet_has_label(labels, wanted[j]);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
 // The lines "key=value" of the recorder.
 static void add_facts(struct tp_buf *out, const struct tp_tracefile *trace)
 {

@@ -88,6 +88,7 @@ static int ask(const char *directory, const struct tp_fleet_question *question)
 	if (!status)
 		status = tp_query_session_run(&session, question ? question->sql : sql);
 	tp_query_close(session.query);
+	tp_fleet_tables_release(&tables);
 	tp_query_printer_release(&session.printer);
 	for (uint32_t i = 0; i < TP_QUERY_PARAMETERS_MAX; i++)
 		free(copies[i]);
@@ -98,9 +99,10 @@ static int show_clickhouse(const struct tp_fleet_question *question)
 {
 	static struct tp_query_session session;
 	char *copies[TP_QUERY_PARAMETERS_MAX] = {NULL};
+	struct tp_fleet_chosen chosen;
 	struct tp_buf out;
 	struct tp_err err;
-	int status = TP_EXIT_DONE;
+	int status = tp_fleet_filters_choose(&filters, &chosen);
 	if (!database)
 		database = TP_CLICKHOUSE_DATABASE;
 	if (!tp_clickhouse_is_name(database))
@@ -113,8 +115,8 @@ static int show_clickhouse(const struct tp_fleet_question *question)
 			status = tp_options_usage(
 			    "--param: '%s' is not NAME=VALUE", parameters.items[i]);
 	}
-	if (!status && tp_fleet_question_clickhouse(&out, question, database, session.parameters,
-			   session.parameter_count, &err))
+	if (!status && tp_fleet_question_clickhouse(&out, question, database, &chosen,
+			   session.parameters, session.parameter_count, &err))
 		status = err.code == TP_ERR_SYNTAX ? tp_options_usage("--param: %s", err.what)
 						   : tp_command_fail(&err);
 	if (!status && fputs(out.data, stdout) < 0)
@@ -132,7 +134,17 @@ static int show_question(const struct tp_fleet_question *question)
 		    "--show: of which question? without a name, 'teeperf fleet query' lists them");
 	if (dialect == CLICKHOUSE)
 		return show_clickhouse(question);
-	return fputs(question->sql, stdout) < 0 ? TP_EXIT_FAILED : TP_EXIT_DONE;
+	struct tp_fleet_chosen chosen;
+	struct tp_buf out;
+	struct tp_err err;
+	tp_buf_init(&out);
+	int status = tp_fleet_filters_choose(&filters, &chosen);
+	if (!status && tp_fleet_question_chosen(&out, question, &chosen, &err))
+		status = tp_command_fail(&err);
+	if (!status && fputs(out.data, stdout) < 0)
+		status = TP_EXIT_FAILED;
+	tp_buf_release(&out);
+	return status;
 }
 
 static int run(int argc, char **argv)
@@ -169,10 +181,11 @@ const struct tp_command tp_fleet_query = {
 	"\n"
 	"Each table of docs/fleet.md is a table here, with the columns day and program from the names of\n"
 	"folders. Only tables and columns that the SQL names are read into memory; --day and --program\n"
-	"restrict which folders are opened.\n",
+	"restrict which folders are opened. With --show, the statement includes the choice of runs.\n",
     .examples =
 	"teeperf fleet query /srv/profiles top\n"
 	"teeperf fleet query --program redis-server --param function=dictFind /srv/profiles p99\n"
+	"teeperf fleet query --label environment=canary --build 1234abcd /srv/profiles top\n"
 	"teeperf fleet query --show --dialect clickhouse --param most=9 top | clickhouse-client\n"
 	"teeperf fleet query --sql 'SELECT host, count(*) FROM runs GROUP BY host' /srv/profiles\n",
     .options = options,

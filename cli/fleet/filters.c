@@ -14,7 +14,19 @@ static bool is_day(const char *text)
 int tp_fleet_filters_choose(struct tp_fleet_filters *filters, struct tp_fleet_chosen *chosen)
 {
 	*chosen = (struct tp_fleet_chosen){
-	    .programs = filters->programs.items, .program_count = filters->programs.count};
+	    .programs = filters->programs.items,
+	    .program_count = filters->programs.count,
+	    .builds = filters->builds.items,
+	    .build_count = filters->builds.count,
+	    .labels = filters->labels.items,
+	    .label_count = filters->labels.count,
+	};
+	for (uint32_t i = 0; i < filters->labels.count; i++)
+		if (strcspn(filters->labels.items[i], "=") == 0 ||
+		    !strchr(filters->labels.items[i], '='))
+			return tp_options_usage(
+			    "--label: '%s' is no KEY=VALUE such as environment=canary",
+			    filters->labels.items[i]);
 	if (!filters->day)
 		return TP_EXIT_DONE;
 	snprintf(filters->days, sizeof(filters->days), "%s", filters->day);

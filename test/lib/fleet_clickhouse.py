@@ -204,7 +204,7 @@ def named(shard, fleet, database, parameters):
     """Answers to the named questions, of the server and of 'teeperf fleet query'. How many rows each has."""
     found = {}
     for name, given in parameters.items():
-        given = [word for parameter in given for word in ("--param", parameter)]
+        given = [word for each in given for word in ([each] if each.startswith("--") else ["--param", each])]
         statement = subprocess.run([TEEPERF, "fleet", "query", "--show", "--dialect", "clickhouse", "--database", database, *given, name],
                                    check=True, stdout=subprocess.PIPE).stdout.decode()
         rows = json.loads(subprocess.run([TEEPERF, "fleet", "query", "--format", "json", *given, fleet, name], check=True,
@@ -231,6 +231,8 @@ def ask_questions(shards):
         "p99": ["function=lookup", "program=same"]})
     wanted(found["regressions"] == 1 and found["hosts"] == 2 and found["cost"] == 1 and found["rare"] == 3 and found["p99"] == 2, found)
     for name, given in (("regressions", ["old=first", "new=second", "least=1"]), ("regressions", ["old=second", "new=first"]),
+                        ("top", ["--build=first", "--program=worse"]), ("cost", ["--day=2023-11-15..2023-11-30"]),
+                        ("rare", ["--label=environment=canary", "--label=it's=\\"]), ("p99", ["function=lookup", "--label=environment=canary"]),
                         ("hosts", ["program=same"]), ("cost", []), ("p99", ["function=it's \\"])):
         named(shards[0], QUESTIONS, "questions", {name: given})
     return sum(found.values())

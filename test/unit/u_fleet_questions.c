@@ -511,21 +511,33 @@ static void clickhouse(void **state)
 	    {{"program", NULL}, "WHERE ifNull(CAST(NULL, 'Nullable(String)'), p) = p LIMIT 25;\n"},
 	    {{"most", "3"}, "WHERE ifNull(CAST(NULL, 'Nullable(String)'), p) = p LIMIT 3;\n"},
 	};
+	const struct tp_fleet_chosen all = {0};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		tp_buf_init(&out);
 		assert_int_equal(tp_fleet_question_clickhouse(
-				     &out, &question, "other", &cases[i].given, 1, &err),
+				     &out, &question, "other", &all, &cases[i].given, 1, &err),
 		    0);
 		assert_non_null(strstr(out.data, "(25).\nSELECT x FROM other.runs WHERE"));
 		assert_string_equal(strstr(out.data, "WHERE"), cases[i].wanted);
 		tp_buf_release(&out);
 	}
+	static const char *const labels[] = {"a=it's", "b=\\", "a=2"};
+	const struct tp_fleet_chosen some = {.labels = labels, .label_count = 3};
+	tp_buf_init(&out);
+	assert_int_equal(
+	    tp_fleet_question_clickhouse(&out, &question, "other", &some, NULL, 0, &err), 0);
+	assert_non_null(strstr(out.data,
+	    "SELECT x FROM (SELECT * FROM other.runs WHERE (position(labels, '{\"a\": \"it\\'s\"') = 1 OR "
+	    "position(labels, ', \"a\": \"it\\'s\"') > 0 OR "));
+	assert_non_null(strstr(out.data,
+	    " AND (position(labels, '{\"b\": \"\\\\\\\\\"') = 1 OR "));
+	tp_buf_release(&out);
 	static const struct tp_query_parameter wrong[] = {
 	    {"most", "1; DROP"}, {"most", ""}, {"nothing", "1"}, {"so", "1"}};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		tp_buf_init(&out);
-		assert_int_equal(
-		    tp_fleet_question_clickhouse(&out, &question, "other", &wrong[i], 1, &err),
+		assert_int_equal(tp_fleet_question_clickhouse(
+				     &out, &question, "other", &all, &wrong[i], 1, &err),
 		    TP_ERR_SYNTAX);
 		tp_buf_release(&out);
 	}

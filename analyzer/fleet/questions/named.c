@@ -89,17 +89,40 @@ static bool has_parameter(const char *sql, const char *name)
 	return false;
 }
 
+// The table at AT, "teeperf.NAME" or "teeperf.NAME FINAL", with the rows that CONDITION leaves. Sets *AT behind it.
+static void add_table(
+    struct tp_buf *out, const char **at, const char *database, const struct tp_buf *condition)
+{
+	const char *name = *at + sizeof(tables) - 1;
+	const size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+	const char *final = strncmp(name + size, " FINAL", 6) == 0 ? " FINAL" : "";
+	const int shown = (int)size;
+	*at = name + size + strlen(final);
+	if (!condition->size)
+		tp_buf_addf(out, "%s.%.*s%s", database, shown, name, final);
+	else if (size == 4 && memcmp(name, "runs", 4) == 0)
+		tp_buf_addf(out, "(SELECT * FROM %s.runs%s WHERE %s)", database, final,
+		    condition->data);
+	else
+		tp_buf_addf(out,
+		    "(SELECT * FROM %s.%.*s%s WHERE run_id GLOBAL IN (SELECT run_id FROM %s.runs WHERE %s))",
+		    database, shown, name, final, database, condition->data);
+}
+
 int tp_fleet_question_clickhouse(struct tp_buf *out, const struct tp_fleet_question *question,
-    const char *database, const struct tp_query_parameter *parameters, uint32_t count,
-    struct tp_err *err)
+    const char *database, const struct tp_fleet_chosen *chosen,
+    const struct tp_query_parameter *parameters, uint32_t count, struct tp_err *err)
 {
 	const char *at = question->clickhouse;
+	struct tp_buf condition;
 	int code = 0;
 	for (uint32_t i = 0; i < count; i++)
 		if (!has_parameter(at, parameters[i].name))
 			return tp_err_set(err, TP_ERR_SYNTAX, NULL,
 			    "there is no $%s in this question; --show prints it",
 			    parameters[i].name);
+	tp_buf_init(&condition);
+	tp_fleet_chosen_add_sql(&condition, chosen, true);
 	while (!code && *at) {
 		const char *end = strpbrk(at, "{t\n");
 		if (!end)
@@ -109,11 +132,12 @@ int tp_fleet_question_clickhouse(struct tp_buf *out, const struct tp_fleet_quest
 		if (*at == '{' && strcspn(at, ":") < strcspn(at, "}")) {
 			code = add_parameter(out, &at, parameters, count, err);
 		} else if (strncmp(at, tables, sizeof(tables) - 1) == 0) {
-			tp_buf_addf(out, "%s.", database);
-			at += sizeof(tables) - 1;
+			add_table(out, &at, database, &condition);
 		} else if (*at) {
 			tp_buf_add_char(out, *at++);
 		}
 	}
+	out->failed |= condition.failed;
+	tp_buf_release(&condition);
 	return code ? code : out->failed ? tp_err_memory(err, NULL) : 0;
 }

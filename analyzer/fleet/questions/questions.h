@@ -9,13 +9,26 @@
 #include "analyzer/fleet/folder.h"
 #include "analyzer/query/query.h"
 
-/* Which folders are opened. */
+/* Which runs a question is about: which folders are opened, and by builds and labels which rows count. */
 struct tp_fleet_chosen {
 	const char *day_from; /* "2026-11-26"; NULL: all before, too */
 	const char *day_to;   /* NULL: all later ones, too */
 	const char *const *programs;
-	uint32_t program_count; /* 0: all */
+	uint32_t program_count;    /* 0: all */
+	const char *const *builds; /* build IDs or git revisions: any of them */
+	uint32_t build_count;
+	const char *const *labels; /* "KEY=VALUE": of each key any of its values */
+	uint32_t label_count;
 };
+
+/* Whether rows of runs say which runs are chosen, and not the names of folders alone. */
+bool tp_fleet_chosen_by_row(const struct tp_fleet_chosen *chosen);
+/* Whether a row with these fits builds and labels. */
+bool tp_fleet_chosen_fits(const struct tp_fleet_chosen *chosen, const char *build_id,
+    const char *git_revision, const char *labels);
+/* Add the condition on rows of runs, nothing without any: for SQLite and DuckDB, or for ClickHouse. */
+void tp_fleet_chosen_add_sql(
+    struct tp_buf *out, const struct tp_fleet_chosen *chosen, bool clickhouse);
 
 struct tp_fleet_tables {
 	const char *directory;
@@ -25,6 +38,9 @@ struct tp_fleet_tables {
 	uint64_t filled[TP_FLEET_TABLES];
 	bool asked[TP_FLEET_TABLES]; /* a statement names it */
 	bool there[TP_FLEET_TABLES]; /* its rows are in memory */
+	struct tp_fleet_names runs;  /* that are chosen, if rows say which */
+	uint32_t runs_room;
+	bool runs_known;
 	/* What was done. */
 	uint64_t files;
 	uint64_t rows;
@@ -33,6 +49,7 @@ struct tp_fleet_tables {
 /* Have the tables of the fleet in DIRECTORY in QUERY, which has no traces. TABLES must outlive it. 0 or a negative tp_error. */
 int tp_fleet_tables_add(struct tp_fleet_tables *tables, const char *directory,
     const struct tp_fleet_chosen *chosen, struct tp_query *query, struct tp_err *err);
+void tp_fleet_tables_release(struct tp_fleet_tables *tables);
 
 /* A query that comes with us: sql/NAME.sql, whose first line says what it answers. */
 struct tp_fleet_question {
@@ -46,12 +63,15 @@ extern const struct tp_fleet_question tp_fleet_questions[];
 const struct tp_fleet_question *tp_fleet_question_find(const char *name);
 /* Names of the parameters that they have, NULL at the end: each can be NULL. */
 extern const char *const tp_fleet_question_parameters[];
+/* Add the statement for SQLite and DuckDB, of the runs that are chosen. 0 or TP_ERR_MEMORY. */
+int tp_fleet_question_chosen(struct tp_buf *out, const struct tp_fleet_question *question,
+    const struct tp_fleet_chosen *chosen, struct tp_err *err);
 /*
- * Add the statement for the tables of ClickHouse in DATABASE, with the values of PARAMETERS, and for others NULL or what
- * the question says. 0; TP_ERR_SYNTAX: a value is not what it has to be, or there is no such parameter; TP_ERR_MEMORY.
+ * Add the statement for the tables of ClickHouse in DATABASE, of the runs that are chosen, with the values of PARAMETERS, and for
+ * others NULL or what the question says. 0; TP_ERR_SYNTAX: a value is not what it has to be, or there is no such parameter; TP_ERR_MEMORY.
  */
 int tp_fleet_question_clickhouse(struct tp_buf *out, const struct tp_fleet_question *question,
-    const char *database, const struct tp_query_parameter *parameters, uint32_t count,
-    struct tp_err *err);
+    const char *database, const struct tp_fleet_chosen *chosen,
+    const struct tp_query_parameter *parameters, uint32_t count, struct tp_err *err);
 
 #endif

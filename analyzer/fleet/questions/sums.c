@@ -127,7 +127,7 @@ static int refuse(const struct tp_fleet_sums *sums, const char *directory, struc
 		    sums->timeless);
 	return tp_err_set(err, TP_ERR_NOT_FOUND, directory,
 	    "has no such run: 'teeperf fleet add TRACE --to DIR' adds one, "
-	    "and --day and --program choose among them");
+	    "and --day, --program, --build and --label choose among them");
 }
 
 int tp_fleet_sums_read(struct tp_fleet_sums *sums, const char *directory,
@@ -135,7 +135,7 @@ int tp_fleet_sums_read(struct tp_fleet_sums *sums, const char *directory,
 {
 	const struct tp_query_options options = {0};
 	struct tp_query *query;
-	struct tp_fleet_tables tables;
+	struct tp_fleet_tables tables = {0};
 	struct reading reading = {.sums = sums};
 	struct tp_query_sink sink = {&reading, take_columns, take_runs};
 	*sums = (struct tp_fleet_sums){0};
@@ -158,6 +158,7 @@ int tp_fleet_sums_read(struct tp_fleet_sums *sums, const char *directory,
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, directory,
 		    "its runs have no calls: were the programs built by 'teeperf cc'?");
 	tp_query_close(query);
+	tp_fleet_tables_release(&tables);
 	return code;
 }
 

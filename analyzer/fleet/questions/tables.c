@@ -4,6 +4,7 @@
 
 #include "analyzer/output/format/parquet_read.h"
 #include "analyzer/query/sql.h"
+#include "common/array.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ struct filling {
 	sqlite3_stmt *insert;
 	const char *day;
 	const char *program;
-	bool gone; // a file that was listed is not there any more
+	bool choosing; // runs are to be chosen by its rows, which go nowhere else
+	bool gone;     // a file that was listed is not there any more
 };
 
 // ---- what a statement reads
@@ -70,13 +72,89 @@ static int sql_fail(const struct filling *filling, const char *where, struct tp_
 						sqlite3_errmsg(filling->db));
 }
 
+// ---- which runs
+
+static int read_column(struct tp_parquet_values *values, const struct tp_parquet_reader *reader,
+    uint32_t group, const char *name, struct tp_err *err)
+{
+	const int column = tp_parquet_reader_column(reader, name);
+	if (column < 0)
+		return 0;
+	if (reader->columns[column].type != TP_PARQUET_TEXT)
+		return tp_err_set(
+		    err, TP_ERR_FORMAT, reader->name, "column '%s' has another type", name);
+	return tp_parquet_values_read(values, reader, group, (uint32_t)column, err);
+}
+
+static const char *text_at(const struct tp_parquet_values *values, uint64_t row)
+{
+	const bool there = values->numbers && (!values->present || values->present[row]);
+	return there ? values->texts[values->numbers[row]] : "";
+}
+
+// The runs of a group that are chosen, by a row of each.
+static int choose_runs_of(struct filling *filling, const struct tp_parquet_reader *reader,
+    uint32_t group, struct tp_err *err)
+{
+	static const char *const columns[] = {"run_id", "build_id", "git_revision", "labels"};
+	struct tp_fleet_tables *tables = filling->tables;
+	struct tp_parquet_values values[4] = {0};
+	int code = 0;
+	for (int i = 0; !code && i < 4; i++)
+		code = read_column(&values[i], reader, group, columns[i], err);
+	for (uint64_t row = 0; !code && row < reader->groups[group].rows; row++) {
+		if (!tp_fleet_chosen_fits(&tables->chosen, text_at(&values[1], row),
+			text_at(&values[2], row), text_at(&values[3], row)))
+			continue;
+		char *id = strdup(text_at(&values[0], row));
+		if (id && TP_GROW(tables->runs.items, tables->runs_room,
+			      tables->runs.count + UINT64_C(1))) {
+			tables->runs.items[tables->runs.count++] = id;
+		} else {
+			free(id);
+			code = tp_err_memory(err, reader->name);
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		tp_parquet_values_release(&values[i]);
+	return code;
+}
+
+// Which rows of a group are of a chosen run: NULL in *CHOSEN: all.
+static int choose_rows(const struct filling *filling, const struct tp_parquet_reader *reader,
+    uint32_t group, bool **chosen, struct tp_err *err)
+{
+	struct tp_parquet_values ids = {0};
+	const uint64_t rows = reader->groups[group].rows;
+	*chosen = NULL;
+	if (!filling->tables->runs_known)
+		return 0;
+	int code = read_column(&ids, reader, group, "run_id", err);
+	bool *fits = code ? NULL : calloc(ids.text_count + (size_t)1, sizeof(*fits));
+	*chosen = fits ? calloc(rows + 1, sizeof(**chosen)) : NULL;
+	if (!code && !*chosen)
+		code = tp_err_memory(err, reader->name);
+	for (uint32_t i = 0; !code && i < ids.text_count; i++)
+		fits[i] = tp_fleet_names_have(&filling->tables->runs, ids.texts[i]);
+	for (uint64_t row = 0; !code && ids.numbers && row < rows; row++)
+		(*chosen)[row] =
+		    (!ids.present || ids.present[row]) && fits[ids.numbers[row]];
+	free(fits);
+	tp_parquet_values_release(&ids);
+	return code;
+}
+
+// ---- rows of files
+
 static int take_group(struct filling *filling, const struct tp_parquet_reader *reader,
     uint32_t group, struct tp_err *err)
 {
 	const struct tp_fleet_table *table = filling->table;
 	struct tp_parquet_values *values = calloc(table->count, sizeof(*values));
 	bool there[TP_FLEET_COLUMNS] = {false};
-	int code = values ? 0 : tp_err_memory(err, reader->name);
+	bool *chosen = NULL;
+	int code = values ? choose_rows(filling, reader, group, &chosen, err)
+			  : tp_err_memory(err, reader->name);
 	for (uint32_t i = 0; !code && i < table->count; i++) {
 		const int column = tp_parquet_reader_column(reader, table->columns[i].name);
 		if (!(filling->columns >> i & 1) || column < 0)
@@ -92,6 +170,8 @@ static int take_group(struct filling *filling, const struct tp_parquet_reader *r
 	}
 	for (uint64_t row = 0; !code && row < reader->groups[group].rows; row++) {
 		int failed = SQLITE_OK;
+		if (chosen && !chosen[row])
+			continue;
 		for (uint32_t i = 0; !failed && i < table->count; i++)
 			if (there[i])
 				failed = bind(filling->insert, (int)i + 1, table->columns[i].type,
@@ -106,6 +186,7 @@ static int take_group(struct filling *filling, const struct tp_parquet_reader *r
 		if (there[i])
 			tp_parquet_values_release(&values[i]);
 	free(values);
+	free(chosen);
 	filling->tables->rows += code ? 0 : reader->groups[group].rows;
 	return code;
 }
@@ -116,6 +197,12 @@ static int take_file(void *context, const char *path, struct tp_err *err)
 	struct tp_parquet_reader reader;
 	int code = tp_parquet_reader_open(&reader, path, err);
 	filling->tables->files += !code;
+	for (uint32_t group = 0; !code && filling->choosing && group < reader.group_count; group++)
+		code = choose_runs_of(filling, &reader, group, err);
+	if (filling->choosing) {
+		tp_parquet_reader_close(&reader);
+		return code;
+	}
 	sqlite3_clear_bindings(filling->insert);
 	const int count = (int)filling->table->count;
 	if (!code &&
@@ -219,10 +306,50 @@ static int fill_table(
 	return code;
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// Sets of experiments have an id of their own, and rows that say the same of them.
+static int choose_runs(struct tp_fleet_tables *tables, struct tp_err *err)
+{
+	static const enum tp_fleet_table_id ids[] = {TP_FLEET_RUNS, TP_FLEET_EXPERIMENTS};
+	char folder[TP_FLEET_PATH];
+	int code = 0;
+	for (int i = 0; i < TRIES; i++) {
+		bool gone = false;
+		tp_fleet_names_release(&tables->runs);
+		tables->runs_room = 0;
+		for (size_t j = 0; !code && j < sizeof(ids) / sizeof(ids[0]); j++) {
+			struct filling filling = {
+			    .tables = tables,
+			    .table = &tp_fleet_tables[ids[j]],
+			    .choosing = true,
+			};
+			code = tp_fleet_path(
+			    folder, err, "%s/%s", tables->directory, filling.table->name);
+			if (!code)
+				code = take_folders(&filling, folder, 0, err);
+			gone |= filling.gone;
+		}
+		if (!code || !gone)
+			break;
+		code = i + 1 < TRIES ? 0 : code;
+	}
+	if (tables->runs.count)
+		qsort(tables->runs.items, tables->runs.count, sizeof(*tables->runs.items),
+		    compare_ids);
+	tables->runs_known = !code;
+	return code;
+}
+
 static int fill(void *context, struct tp_query *query, struct tp_err *err)
 {
 	struct tp_fleet_tables *tables = context;
 	int code = 0;
+	if (tp_fleet_chosen_by_row(&tables->chosen) && !tables->runs_known)
+		code = choose_runs(tables, err);
 	for (int id = 0; !code && id < TP_FLEET_TABLES; id++)
 		if (tables->asked[id] &&
 		    (!tables->there[id] || tables->wanted[id] & ~tables->filled[id]))
@@ -262,4 +389,9 @@ int tp_fleet_tables_add(struct tp_fleet_tables *tables, const char *directory,
 	if (!code)
 		tp_query_set_source(query, &tables->source);
 	return code;
+}
+
+void tp_fleet_tables_release(struct tp_fleet_tables *tables)
+{
+	tp_fleet_names_release(&tables->runs);
 }

@@ -2,8 +2,8 @@
 // Runs by their ids, and sets of them.
 #include "store.h"
 
+#include "analyzer/fleet/run.h"
 #include "common/hash.h"
-#include "common/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,36 +28,6 @@ static bool is_day(const char *text, size_t size)
 	return size == 10 && strspn(text, "0123456789-") >= 10 && text[4] == '-' && text[7] == '-';
 }
 
-// Whether LABELS, JSON of texts, has KEY=VALUE. A quote within a text has a backslash before it, so that no text looks like a member.
-static bool has_label(const char *labels, const char *wish)
-{
-	const char *equals = strchr(wish, '=');
-	struct tp_buf key;
-	struct tp_buf value;
-	tp_buf_init(&key);
-	tp_buf_init(&value);
-	if (equals) {
-		struct tp_buf name;
-		tp_buf_init(&name);
-		tp_buf_add(&name, wish, (size_t)(equals - wish));
-		tp_json_quote(&key, name.failed ? "" : name.data);
-		tp_buf_add_char(&key, ':');
-		tp_json_quote(&value, equals + 1);
-		tp_buf_release(&name);
-	}
-	bool found = false;
-	const bool ok = equals && !key.failed && !value.failed;
-	for (const char *at = labels; ok && !found && (at = strstr(at, key.data)); at++) {
-		const char *behind = at + key.size;
-		behind += *behind == ' ';
-		const bool begins = at > labels && at[-1] != '\\';
-		found = begins && strncmp(behind, value.data, value.size) == 0;
-	}
-	tp_buf_release(&key);
-	tp_buf_release(&value);
-	return found;
-}
-
 static bool fits(const struct tp_serve_run *run, const struct tp_serve_wish *wish)
 {
 	const char *value = wish->value;
@@ -74,7 +44,7 @@ static bool fits(const struct tp_serve_run *run, const struct tp_serve_wish *wis
 	case TP_SERVE_HOST:
 		return strcmp(run->host, value) == 0;
 	case TP_SERVE_LABEL:
-		return has_label(run->labels, value);
+		return tp_fleet_has_label(run->labels, value);
 	default:
 		return strcmp(run->run_id, value) == 0;
 	}
@@ -112,6 +82,22 @@ static int check_wishes(const struct tp_serve_runs *runs, const struct tp_serve_
 	return 0;
 }
 
+// Whether the run has one of the labels of each key that is asked for.
+static bool fits_labels(
+    const struct tp_serve_run *run, const struct tp_serve_wish *wishes, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		bool found = wishes[i].criterion != TP_SERVE_LABEL;
+		for (uint32_t j = 0; !found && j < count; j++)
+			found = wishes[j].criterion == TP_SERVE_LABEL &&
+				tp_fleet_same_label(wishes[i].value, wishes[j].value) &&
+				fits(run, &wishes[j]);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
 static bool is_chosen(
     const struct tp_serve_run *run, const struct tp_serve_wish *wishes, uint32_t count)
 {
@@ -122,6 +108,7 @@ static bool is_chosen(
 		asked[it] = true;
 		met[it] = met[it] || fits(run, &wishes[i]);
 	}
+	met[TP_SERVE_LABEL] = met[TP_SERVE_LABEL] && fits_labels(run, wishes, count);
 	bool any = false;
 	bool all = true;
 	for (int i = 0; i < TP_SERVE_RUN; i++) {

@@ -24,7 +24,8 @@ python3 "$lib/fleet_questions.py" make
 for text in worse-*.txt same-*.txt "$root/test/golden/compensated/trace.txt" "$root/test/golden/counts/trace.txt"; do
 	"$TEEPERF" dump --assemble "$text" -o "$(echo "${text#"$root/test/golden/"}" | tr / -).trace"
 done
-expect 0 "$TEEPERF" fleet add -q --to questions --host one --git-revision first worse-0-*.trace same-0-*.trace
+expect 0 "$TEEPERF" fleet add -q --to questions --host one --git-revision first --label environment=canary --label "it's=\\" \
+	worse-0-*.trace same-0-*.trace
 expect 0 "$TEEPERF" fleet add -q --to questions --host two --git-revision second worse-1-*.trace same-1-*.trace
 "$TEEPERF" fleet add -q --to questions compensated-*.trace counts-*.trace
 python3 "$lib/fleet_clickhouse.py" "$TEEPERF" fleet "$root/docs/fleet.md" questions >said || fail "$(cat said; tail -n 3 shard*/log)"
