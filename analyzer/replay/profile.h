@@ -142,7 +142,8 @@ struct tp_profile {
 	uint32_t function_count;
 	uint32_t function_capacity;
 	struct tp_index names; /* of functions */
-	double fine_ns; /* not 0: histograms are of nanoseconds, in fine buckets; a tick has so many */
+	double
+	    fine_ns; /* not 0: histograms are of nanoseconds, in fine buckets; a tick has so many */
 };
 
 /* 0 or TP_ERR_MEMORY. Release it in any case. */
@@ -300,8 +301,7 @@ static inline void tp_profile_add_fine(
 {
 	struct tp_node *to = &profile->nodes[node];
 	const uint64_t net = tp_node_add(to, inclusive, children, cost);
-	tp_histogram_add_bucket(
-	    &to->times, tp_profile_fine_bucket(profile, net), &profile->pool);
+	tp_histogram_add_bucket(&to->times, tp_profile_fine_bucket(profile, net), &profile->pool);
 }
 
 static inline void tp_profile_add(

@@ -138,7 +138,8 @@ static inline __attribute__((always_inline)) void usual_add(
 {
 	if (how.far)
 		late_end(late, usual->profile, how.fine, call);
-	else if (how.fine || (how.tell && usual->profile->fine_ns != 0 && !usual->stack->only_calls))
+	else if (how.fine ||
+		 (how.tell && usual->profile->fine_ns != 0 && !usual->stack->only_calls))
 		tp_profile_add_fine(
 		    usual->profile, call->node, call->inclusive, call->children, call->cost);
 	else if (!how.tell || !usual->stack->only_calls)

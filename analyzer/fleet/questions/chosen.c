@@ -86,8 +86,7 @@ static void add_labels(
 	}
 }
 
-static void add_list(
-    struct tp_buf *out, const char *const *texts, uint32_t count, bool clickhouse)
+static void add_list(struct tp_buf *out, const char *const *texts, uint32_t count, bool clickhouse)
 {
 	tp_buf_add_string(out, " IN (");
 	for (uint32_t i = 0; i < count; i++) {
@@ -151,8 +150,8 @@ int tp_fleet_question_chosen(struct tp_buf *out, const struct tp_fleet_question 
 	tp_buf_add(out, question->sql, (size_t)(at - question->sql));
 	if (condition.size) {
 		// They stand for the tables of their names, which MAIN has.
-		tp_buf_addf(out,
-		    "WITH runs AS (\n\tSELECT * FROM main.runs\n\tWHERE %s\n)", condition.data);
+		tp_buf_addf(out, "WITH runs AS (\n\tSELECT * FROM main.runs\n\tWHERE %s\n)",
+		    condition.data);
 		for (int id = 0; id < TP_FLEET_TABLES; id++)
 			if (id != TP_FLEET_RUNS && names(at, tp_fleet_tables[id].name))
 				tp_buf_addf(out,

@@ -101,8 +101,8 @@ static void add_table(
 	if (!condition->size)
 		tp_buf_addf(out, "%s.%.*s%s", database, shown, name, final);
 	else if (size == 4 && memcmp(name, "runs", 4) == 0)
-		tp_buf_addf(out, "(SELECT * FROM %s.runs%s WHERE %s)", database, final,
-		    condition->data);
+		tp_buf_addf(
+		    out, "(SELECT * FROM %s.runs%s WHERE %s)", database, final, condition->data);
 	else
 		tp_buf_addf(out,
 		    "(SELECT * FROM %s.%.*s%s WHERE run_id GLOBAL IN (SELECT run_id FROM %s.runs WHERE %s))",

@@ -137,8 +137,7 @@ static int choose_rows(const struct filling *filling, const struct tp_parquet_re
 	for (uint32_t i = 0; !code && i < ids.text_count; i++)
 		fits[i] = tp_fleet_names_have(&filling->tables->runs, ids.texts[i]);
 	for (uint64_t row = 0; !code && ids.numbers && row < rows; row++)
-		(*chosen)[row] =
-		    (!ids.present || ids.present[row]) && fits[ids.numbers[row]];
+		(*chosen)[row] = (!ids.present || ids.present[row]) && fits[ids.numbers[row]];
 	free(fits);
 	tp_parquet_values_release(&ids);
 	return code;
