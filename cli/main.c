@@ -61,7 +61,8 @@ static int run_help(int argc, char **argv)
 		return TP_EXIT_USAGE;
 	// A command that has subcommands shows their help itself.
 	if (!command->options) {
-		char *words[] = {argv[1], argc > 2 ? argv[2] : "--help", "--help", NULL};
+		static char help[] = "--help";
+		char *words[] = {argv[1], argc > 2 ? argv[2] : help, help, NULL};
 		return tp_command_run(command, argc > 2 ? 3 : 2, words);
 	}
 	tp_options_help(command);

@@ -59,9 +59,6 @@ void tp_session_supply_await(struct tp_session *session);
 /* The supply's thread is to use the cores that the calling thread may use. */
 void tp_session_supply_move(struct tp_session *session);
 
-/* session_control.c: have the program look at what the host wants, if it listens. False: it looks when it comes to it. */
-bool tp_session_tell(const struct tp_session *session);
-
 /* session_calibration.c: with options.calibrate, windows without some functions; else nothing. */
 int tp_session_calibration_start(struct tp_session *session, struct tp_err *err);
 void tp_session_calibration_stop(struct tp_session *session);

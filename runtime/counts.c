@@ -99,7 +99,7 @@ static uint64_t make_room(const struct teeperf_counted *counted)
 		tp_thread.count_chunks[n] = (uint32_t)taken;
 		tp_thread.count_used[n] = sizeof(struct teeperf_chunk);
 		tp_barrier_signal();
-		tp_thread.count_chunk_count = ++n;
+		tp_thread.count_chunk_count = (uint8_t)++n;
 	}
 	const uint64_t chunk = tp_thread.count_chunks[n - 1];
 	// Another module may have been at these addresses before.

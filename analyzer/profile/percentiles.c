@@ -136,7 +136,8 @@ static bool plan_thread(struct collection *collection, uint32_t t)
 	}
 	for (uint32_t f = 1; f < profile->function_count; f++)
 		for (int s = 0; s < TP_PERCENTILE_COUNT; s++) {
-			struct cursor *cursor = &cursors[(size_t)f * TP_PERCENTILE_COUNT + s];
+			struct cursor *cursor =
+			    &cursors[(size_t)f * TP_PERCENTILE_COUNT + (size_t)s];
 			cursor->bucket = UINT32_MAX;
 			// A function that a filter has left without calls is none.
 			if (!cursor->end)

@@ -12,7 +12,7 @@
 
 static struct tp_open_list_options open_options;
 static const char *budget_text;
-static bool json;
+static bool as_json;
 static struct tp_option_list ignored = {.most = TP_FINDING_KIND_COUNT};
 
 static const struct tp_option options[] = {
@@ -22,7 +22,7 @@ static const struct tp_option options[] = {
 	"fail if the predicted overhead is above PERCENT; needs --counts"),
     TP_OPT_LIST(0, "ignore", &ignored, "KIND",
 	"do not report findings of this kind, the word in brackets; can be repeated"),
-    TP_OPT_BOOL(0, "json", &json, "print everything as one JSON object"),
+    TP_OPT_BOOL(0, "json", &as_json, "print everything as one JSON object"),
     TP_OPT_END,
 };
 
@@ -233,7 +233,7 @@ static int report(const struct request *request, const struct tp_list_use *use,
 		status = tp_open_fail(&err);
 		goto out;
 	}
-	if (json) {
+	if (as_json) {
 		add_json(&out, use, &check, profile, &cost);
 	} else {
 		const bool color = tp_terminal_color();

@@ -164,9 +164,10 @@ void tp_autotune_plan_progress(struct tp_autotune *tune)
 	const bool counts = !options->from;
 	const bool events = !tune->given_times && options->samples != TP_AUTOTUNE_PERF;
 	// The last one makes the best list's build again if another one was tried behind it.
-	progress->most_builds = 1 + counts + events + options->rounds + (options->rounds > 1);
-	progress->most_runs = FIRST_RUNS + SERIES_RUNS + (counts ? SERIES_RUNS : 0) +
-			      (events ? EVENT_RUNS : 0) + 2 * options->rounds * options->runs;
+	progress->most_builds =
+	    1U + counts + events + options->rounds + (options->rounds > 1 ? 1U : 0U);
+	progress->most_runs = FIRST_RUNS + SERIES_RUNS + (counts ? SERIES_RUNS : 0U) +
+			      (events ? EVENT_RUNS : 0U) + 2 * options->rounds * options->runs;
 }
 
 static double left_of(uint32_t done, uint32_t most, double ns)

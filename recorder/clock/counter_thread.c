@@ -173,9 +173,9 @@ static int own_core(void)
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) || CPU_COUNT(&allowed) < 2)
 		return -1;
 	int core = -1;
-	for (int i = 0; i < CPU_SETSIZE; i++) {
+	for (size_t i = 0; i < CPU_SETSIZE; i++) {
 		if (CPU_ISSET(i, &allowed))
-			core = i;
+			core = (int)i;
 	}
 	return core;
 }

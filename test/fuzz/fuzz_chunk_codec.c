@@ -8,6 +8,7 @@
 
 enum { CHUNK = 4096, RECORDS = (CHUNK - sizeof(struct teeperf_chunk)) / 8 };
 
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
 	static struct tp_packer packer;

@@ -56,7 +56,7 @@ static void on_call(void *context, const struct tp_call *call)
 		return;
 	const uint64_t facts[] = {function->key.address, call->start, call->end, call->how};
 	for (int i = 0; i < 4; i++)
-		seen->sum = (seen->sum ^ facts[i]) * UINT64_C(0x9e3779b97f4a7c15) + i;
+		seen->sum = (seen->sum ^ facts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)i;
 	seen->calls++;
 }
 
@@ -99,6 +99,7 @@ static void check(
 	tp_tracefile_close(&joined);
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
 	static struct tp_tracefile host;

@@ -23,6 +23,7 @@ static void mend(uint8_t *data, size_t size)
 	memcpy(data, words, sizeof(words));
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
 	const struct tp_original_options none = {0};

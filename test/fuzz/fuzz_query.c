@@ -99,6 +99,7 @@ static void check(void)
 		abort();
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
 	static uint32_t runs;

@@ -20,6 +20,7 @@ static void mend(uint8_t *data, size_t size)
 	}
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t size)
 {
 	uint8_t *data = malloc(size ? size : 1);

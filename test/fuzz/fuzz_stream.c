@@ -107,7 +107,7 @@ static void put_chunk(const uint8_t *bytes, size_t size)
 	for (size_t at = 3; at + 3 <= size; at += 3) {
 		time += bytes[at + 1] | (uint64_t)bytes[at + 2] << 8;
 		const uint64_t name =
-		    bytes[at] < 0xf0 ? 0x10000 + bytes[at] : (uint64_t)(bytes[at] & 0xf);
+		    bytes[at] < 0xf0 ? UINT64_C(0x10000) + bytes[at] : (uint64_t)(bytes[at] & 0xf);
 		chunk.words[used++] = (time & UINT32_MAX) | name << 32;
 	}
 	chunk.chunk.used = used * 8 + 8 * (number(bytes, size, 2, 1) >> 5);

@@ -99,7 +99,7 @@ static void lines(void **state)
 	// With the end of the last line and without; 7 and 70000 fall at all places of a line, and of a block.
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(
-		    read_pieces(&list, text, size - i % 2, i / 2 ? 7 : 70000, &err), 0);
+		    read_pieces(&list, text, size - (size_t)(i % 2), i / 2 ? 7 : 70000, &err), 0);
 		assert_int_equal(list.count, COUNT);
 		for (uint32_t j = 0; j < COUNT; j++)
 			assert_true(list.items[j] == (uint64_t)j * 977);

@@ -309,7 +309,7 @@ static void filtered_samples_are_scaled(void **state)
 	assert_int_equal(analysis.counted_count, 2);
 	assert_int_equal(analysis.left_out_count, 0);
 	end();
-	for (int i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		open_trace(text);
 		options.focus = &b;
 		options.focus_count = i;
@@ -332,7 +332,7 @@ static void filtered_samples_are_scaled(void **state)
 	check_sampled("leaf", 18, 2, 16, 144);
 	check_threads(12, 10);
 	end();
-	for (int i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
 		open_trace(text);
 		options.ignore = &leaf;
 		options.ignore_count = !i;

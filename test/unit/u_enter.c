@@ -155,7 +155,7 @@ static void test_counts_are_handed_over(void **state)
 		assert_int_equal(__teeperf_enter(at, REGION), 1);
 		pointer = (void *)(uintptr_t)tp_count((uint64_t)(uintptr_t)&counted);
 		assert_non_null(pointer);
-		++*(uint64_t *)((char *)pointer + TEEPERF_COUNTED_OFFSET(0));
+		++*(uint64_t *)(void *)((char *)pointer + TEEPERF_COUNTED_OFFSET(0));
 		__teeperf_exit();
 		unmap(at);
 		assert_null(pointer);

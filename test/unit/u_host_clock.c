@@ -11,69 +11,70 @@
 #include "recorder/clock/counter_thread.h"
 #include "recorder/clock/host_clock.h"
 
-static struct tp_clock_log log;
+static struct tp_clock_log clock_log;
 
 static void check_order(void)
 {
-	for (uint32_t i = 1; i < log.count; i++) {
-		assert_true(log.points[i - 1].ticks <= log.points[i].ticks);
-		assert_true(log.points[i - 1].monotonic_ns <= log.points[i].monotonic_ns);
+	for (uint32_t i = 1; i < clock_log.count; i++) {
+		assert_true(clock_log.points[i - 1].ticks <= clock_log.points[i].ticks);
+		assert_true(
+		    clock_log.points[i - 1].monotonic_ns <= clock_log.points[i].monotonic_ns);
 	}
 }
 
 static void bounded(void **state)
 {
 	(void)state;
-	tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_MONOTONIC, NULL);
-	assert_int_equal(log.count, 1);
-	const struct teeperf_trace_point first = log.points[0];
-	tp_clock_log_tick(&log);
-	assert_true(log.count <= 2);
+	tp_clock_log_init(&clock_log, TEEPERF_CLOCK_SOFT_MONOTONIC, NULL);
+	assert_int_equal(clock_log.count, 1);
+	const struct teeperf_trace_point first = clock_log.points[0];
+	tp_clock_log_tick(&clock_log);
+	assert_true(clock_log.count <= 2);
 	// Make every look a point: more of them than there is room for, several times over.
-	log.interval_ns = 0;
+	clock_log.interval_ns = 0;
 	for (int i = 0; i < 4 * TP_CLOCK_POINTS; i++) {
-		tp_clock_log_tick(&log);
-		assert_true(log.count <= TP_CLOCK_POINTS);
+		tp_clock_log_tick(&clock_log);
+		assert_true(clock_log.count <= TP_CLOCK_POINTS);
 	}
-	assert_true(log.count >= TP_CLOCK_POINTS / 2);
-	assert_int_equal(log.points[0].monotonic_ns, first.monotonic_ns);
+	assert_true(clock_log.count >= TP_CLOCK_POINTS / 2);
+	assert_int_equal(clock_log.points[0].monotonic_ns, first.monotonic_ns);
 	check_order();
-	tp_clock_log_point(&log);
+	tp_clock_log_point(&clock_log);
 	check_order();
 }
 
 static void thinned(void **state)
 {
 	(void)state;
-	tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_MONOTONIC, NULL);
-	log.interval_ns = 1;
-	while (log.count < TP_CLOCK_POINTS)
-		tp_clock_log_point(&log);
-	const struct teeperf_trace_point second = log.points[2];
-	while (log.count == TP_CLOCK_POINTS)
-		tp_clock_log_tick(&log);
-	assert_int_equal(log.count, TP_CLOCK_POINTS / 2 + 1);
-	assert_int_equal(log.points[1].monotonic_ns, second.monotonic_ns);
-	assert_int_equal(log.interval_ns, 2);
+	tp_clock_log_init(&clock_log, TEEPERF_CLOCK_SOFT_MONOTONIC, NULL);
+	clock_log.interval_ns = 1;
+	while (clock_log.count < TP_CLOCK_POINTS)
+		tp_clock_log_point(&clock_log);
+	const struct teeperf_trace_point second = clock_log.points[2];
+	while (clock_log.count == TP_CLOCK_POINTS)
+		tp_clock_log_tick(&clock_log);
+	assert_int_equal(clock_log.count, TP_CLOCK_POINTS / 2 + 1);
+	assert_int_equal(clock_log.points[1].monotonic_ns, second.monotonic_ns);
+	assert_int_equal(clock_log.interval_ns, 2);
 	check_order();
 }
 
 static void rate(void **state)
 {
 	(void)state;
-	log.count = 1;
-	assert_int_equal(tp_clock_log_hz(&log), 0);
-	log.points[0] = (struct teeperf_trace_point){1000, 5000};
-	log.points[1] = (struct teeperf_trace_point){4000, 6000};
-	log.count = 2;
-	assert_int_equal(tp_clock_log_hz(&log), 3000000000u);
+	clock_log.count = 1;
+	assert_int_equal(tp_clock_log_hz(&clock_log), 0);
+	clock_log.points[0] = (struct teeperf_trace_point){1000, 5000};
+	clock_log.points[1] = (struct teeperf_trace_point){4000, 6000};
+	clock_log.count = 2;
+	assert_int_equal(tp_clock_log_hz(&clock_log), 3000000000u);
 	// Of a program that says what it likes.
-	log.points[1] = (struct teeperf_trace_point){UINT64_MAX, 5001};
-	assert_int_equal(tp_clock_log_hz(&log), 0);
-	log.points[1] = (struct teeperf_trace_point){4000, 4999};
-	assert_int_equal(tp_clock_log_hz(&log), 0);
-	log.points[1] = (struct teeperf_trace_point){999, 6000};
-	assert_int_equal(tp_clock_log_hz(&log), 0);
+	clock_log.points[1] = (struct teeperf_trace_point){UINT64_MAX, 5001};
+	assert_int_equal(tp_clock_log_hz(&clock_log), 0);
+	clock_log.points[1] = (struct teeperf_trace_point){4000, 4999};
+	assert_int_equal(tp_clock_log_hz(&clock_log), 0);
+	clock_log.points[1] = (struct teeperf_trace_point){999, 6000};
+	assert_int_equal(tp_clock_log_hz(&clock_log), 0);
 }
 
 static void soft_clock(void **state)
@@ -112,17 +113,18 @@ static void counted(void **state)
 		assert_int_equal(tp_counter_thread_start(&counter, &options, &err), 0);
 		const uint64_t start = tp_clock_monotonic_ns();
 		tp_clock_gaps_begin(&counter.gaps, start);
-		tp_clock_log_init(&log, TEEPERF_CLOCK_SOFT_COUNT, &counter.stores);
-		const uint64_t enough = log.points[0].ticks + 5000;
+		tp_clock_log_init(&clock_log, TEEPERF_CLOCK_SOFT_COUNT, &counter.stores);
+		const uint64_t enough = clock_log.points[0].ticks + 5000;
 		while (__atomic_load_n(&word, __ATOMIC_RELAXED) < enough)
 			;
-		tp_clock_log_point(&log);
+		tp_clock_log_point(&clock_log);
 		tp_counter_thread_stop(&counter);
 		assert_int_equal(tp_load_relaxed(&counter.stores), word);
-		assert_int_equal(log.count, 2);
-		assert_true(log.points[0].ticks >= 1);
-		assert_true(log.points[1].ticks >= enough - 1 && log.points[1].ticks <= word);
-		assert_true(tp_clock_log_hz(&log) > 0);
+		assert_int_equal(clock_log.count, 2);
+		assert_true(clock_log.points[0].ticks >= 1);
+		assert_true(
+		    clock_log.points[1].ticks >= enough - 1 && clock_log.points[1].ticks <= word);
+		assert_true(tp_clock_log_hz(&clock_log) > 0);
 		assert_true((tp_load_relaxed(&counter.gaps.starved_ns) > 0) ==
 			    (tp_load_relaxed(&counter.gaps.starved_count) > 0));
 		assert_true(
@@ -134,11 +136,11 @@ static void counted(void **state)
 static void none(void **state)
 {
 	(void)state;
-	tp_clock_log_init(&log, TEEPERF_CLOCK_NONE, NULL);
-	tp_clock_log_point(&log);
-	assert_int_equal(log.points[1].ticks, 0);
-	assert_true(log.points[1].monotonic_ns >= log.points[0].monotonic_ns);
-	assert_int_equal(tp_clock_log_hz(&log), 0);
+	tp_clock_log_init(&clock_log, TEEPERF_CLOCK_NONE, NULL);
+	tp_clock_log_point(&clock_log);
+	assert_int_equal(clock_log.points[1].ticks, 0);
+	assert_true(clock_log.points[1].monotonic_ns >= clock_log.points[0].monotonic_ns);
+	assert_int_equal(tp_clock_log_hz(&clock_log), 0);
 	assert_int_equal(tp_clock_stated_hz(TEEPERF_CLOCK_NONE), 0);
 }
 
