@@ -189,8 +189,10 @@ int tp_samples_read(
 	char magic[sizeof(PERF_MAGIC) - 1];
 	const bool perf = fread(magic, 1, sizeof(magic), from) == sizeof(magic) &&
 			  memcmp(magic, PERF_MAGIC, sizeof(magic)) == 0;
-	rewind(from);
-	int code = sort_names(&names, workload) ? 0 : tp_err_memory(err, file);
+	// A pipe has no way back.
+	int code = fseek(from, 0, SEEK_SET) ? tp_err_system(err, errno, file, "cannot read samples")
+		   : sort_names(&names, workload) ? 0
+						  : tp_err_memory(err, file);
 	if (!code)
 		code = perf ? read_perf(samples, workload, &names, file, err)
 			    : read_text(samples, workload, &names, file, from, err);

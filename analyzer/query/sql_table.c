@@ -78,9 +78,9 @@ int tp_sql_connect(sqlite3 *db, void *context, int argc, const char *const *argv
 	    .table = &tp_sql_tables[number],
 	};
 	uint32_t columns = tp_relation_list(relation, TP_FORM_SQL, vtab->columns);
-	for (uint8_t i = 0; i < relation->count; i++)
+	for (uint32_t i = 0; i < relation->count; i++)
 		for (int j = 0; j < 2 && relation->columns[i].old[j]; j++)
-			vtab->columns[columns++] = i;
+			vtab->columns[columns++] = (uint8_t)i;
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 	*out = &vtab->base;
 	return SQLITE_OK;

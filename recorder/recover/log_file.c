@@ -106,7 +106,7 @@ static void *read_table(const struct tp_log_file *log, uint64_t offset, uint64_t
 	void *table = calloc(count ? count : 1, size);
 	if (!table)
 		tp_err_set(err, TP_ERR_MEMORY, log->path, "no memory for %llu bytes",
-		    (unsigned long long)(count * size));
+		    (unsigned long long)count * size);
 	else if (read_at(log, offset, table, count * size, err)) {
 		free(table);
 		table = NULL;

@@ -172,7 +172,7 @@ bool tp_port_fork_log(const struct tp_port_fork *fork, const uint64_t **counter)
 
 void tp_port_hide_log(void *log, uint64_t size)
 {
-	mmap(log, size, PROT_READ | PROT_WRITE, HIDDEN, -1, 0);
+	(void)mmap(log, size, PROT_READ | PROT_WRITE, HIDDEN, -1, 0);
 }
 
 void tp_port_unmap_log(void *log, uint64_t size)
@@ -183,7 +183,7 @@ void tp_port_unmap_log(void *log, uint64_t size)
 void tp_port_hide_counter(void)
 {
 	if (counter_page)
-		mmap(counter_page, sizeof(struct teeperf_log_header), PROT_READ | PROT_WRITE,
+		(void)mmap(counter_page, sizeof(struct teeperf_log_header), PROT_READ | PROT_WRITE,
 		    HIDDEN, -1, 0);
 }
 
