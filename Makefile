@@ -8,7 +8,7 @@ DESTDIR ?=
 JOBS ?= $(shell expr $$(nproc) + 1)
 PRESET ?= dev
 
-.PHONY: all setup check test test-full demo bench bench-quick bench-selection bench-budget bench-accuracy bench-analyzer install clean fresh-check format help
+.PHONY: all setup check test test-full demo dist bench bench-quick bench-selection bench-budget bench-accuracy bench-analyzer install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -80,6 +80,10 @@ bench-analyzer:
 install: all
 	DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)'
 
+# The release of the last commit, as a tarball that builds without git: docs/packages.md.
+dist:
+	@tools/dist
+
 clean:
 	rm -rf build
 
@@ -93,6 +97,7 @@ format:
 help:
 	@echo 'make             build into build/release'
 	@echo 'make install     build and install [PREFIX=/usr/local] [DESTDIR=]'
+	@echo 'make dist        build/teeperf-VERSION.tar.xz of the last commit'
 	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
 	@echo 'make check       the quick tests, one of each area: a minute and a half [PRESET=dev]'
 	@echo 'make test        all tests in short form [PRESET=dev]'

@@ -32,7 +32,7 @@ cat "$root"/cmake/*.cmake | tr '\n' ' ' | grep -Eo 'find_(library|path)\(TEEPERF
 	awk '{ print $2 }' | sort -u >looked_for
 [ -s looked_for ] || fail 'the build looks for nothing'
 while IFS= read -r name; do
-	grep -Eq "\`(lib)?$name[\`.]" "$page" || fail "docs/licences.md does not name '$name', which cmake/ looks for"
+	grep -Eq "\`(lib)?${name}[\`.]" "$page" || fail "docs/licences.md does not name '$name', which cmake/ looks for"
 done <looked_for
 # The same of allowed text: a name that is on the page is one of Debian's packages, with a licence beside it.
 awk -F'|' '/^\| `/ && (NF < 6 || $5 ~ /^ *$/) { print; bad = 1 } END { exit bad }' "$page" >bare ||
