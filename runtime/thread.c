@@ -81,9 +81,11 @@ static void publish_lost(void)
 			continue;
 		}
 		const uint64_t more = lost - tp_swap_relaxed(&tp_thread.lost_added, lost);
-		if (more && TP_ONE_THREAD)
+		if (!more)
+			continue;
+		if (TP_ONE_THREAD)
 			tp_fetch_add_relaxed(&tp_process.header->lost_overflow, more);
-		else if (more)
+		else
 			tp_store_relaxed(&tp_process.header->lost_overflow,
 			    tp_fetch_add_relaxed(&tp_process.lost_overflow, more) + more);
 	} while (lost != tp_thread_lost());

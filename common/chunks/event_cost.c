@@ -258,7 +258,7 @@ static void add_off(struct tp_event_cost *cost, struct parts elsewhere)
 static double time_look(const volatile uint64_t *word)
 {
 	const double start = now_ns();
-	while (now_ns() - start < WAIT_BEFORE_NS)
+	while (now_ns() - start < (double)WAIT_BEFORE_NS)
 		;
 	const double before = now_ns();
 	if (word)

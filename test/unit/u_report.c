@@ -339,12 +339,12 @@ static void tells_time(void **state)
 	static struct program program;
 	static const uint32_t threads[] = {0, 1};
 	static const struct tp_report_limits limits[] = {
-	    {100, 4, 1000000, 1000000, 20},
-	    {7, 3, 1000000, 1000000, 1},
-	    {100, 8, 300, 1000000, 0},
-	    {20, 8, 1000000, 700, 5000},
-	    {50, 8, 40, 1600, 100},
-	    {100000, 8, 1000000, 10000000, 10},
+	    {100, 4, 1000000, 1000000, 20, NULL},
+	    {7, 3, 1000000, 1000000, 1, NULL},
+	    {100, 8, 300, 1000000, 0, NULL},
+	    {20, 8, 1000000, 700, 5000, NULL},
+	    {50, 8, 40, 1600, 100, NULL},
+	    {100000, 8, 1000000, 10000000, 10, NULL},
 	};
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		make_program(&program, 20 + i);
