@@ -81,16 +81,16 @@ echo 'TEEPERF_OPTIONS=--every 10m' >/etc/default/teeperf
 ln -s /lib/systemd/system/teeperf@.service /etc/systemd/system/multi-user.target.wants/teeperf@server.service
 names=$(dpkg-query -W -f '${Package}\n' '*teeperf*')
 step remove apt-get remove -y -q $names
-[ -s /var/lib/teeperf/server/1.trace ] && [ -s /etc/default/teeperf ]
+[ -s /var/lib/teeperf/server/1.trace ]
+[ -s /etc/default/teeperf ]
 echo "removed: $(ours | grep -v '^/var/lib/dpkg/' | tr '\n' ' ')"
-step purge apt-get purge -y -q $names
+known() {
+	dpkg-query -W -f '${db:Status-Status} ${Package}\n' '*teeperf*' 2>/dev/null | sed -n 's/^\(installed\|config-files\) //p'
+}
+step purge dpkg --purge $(known)
 left=$(ours)
-if [ -n "$left" ]; then
-	echo "FAILED: purged, and still there: $left"
-	exit 1
-fi
-if dpkg-query -W '*teeperf*' 2>/dev/null | grep .; then
-	echo 'FAILED: dpkg still knows them'
+if [ -n "$left$(known)" ]; then
+	echo "FAILED: purged, and still there: $left $(known)"
 	exit 1
 fi
 echo 'purged: nothing is left'
