@@ -172,7 +172,7 @@ struct tp_report_options {
 	const struct tp_analysis *base; /* to compare with, or NULL */
 	const char
 	    *dot; /* graphviz's program, which lays out the call graph; NULL: it is not there */
-	const char *source_dir;         /* lines of source files below it are shown; or NULL */
+	const char *source_dir; /* lines of source files below it are shown; or NULL */
 	enum tp_time
 	    time; /* which is shown at first; pre: wall, or the analysis tells them and there is no base */
 };
