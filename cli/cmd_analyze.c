@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const sorts[] = {
     "self", "inclusive", "calls", "mean", "min", "max", "p50", "p90", "p99", "name", NULL};
+static const char *const sinces[] = {"start", "last", NULL};
 static const char *const formats[] = {"table", "csv", "json", NULL};
 
 static struct tp_view_options wanted;
@@ -20,6 +22,7 @@ static int format;
 static const char *around_slowest_text;
 static struct tp_option_list borders;
 static bool watch;
+static int since = -1;
 static bool family;
 static const char *interval_text;
 static const char *limit_text;
@@ -45,10 +48,12 @@ static const struct tp_option options[] = {
     TP_OPT_BOOL(0, "module-border", &wanted.by_module,
 	"in transitions, show all calls from one module into another"),
     TP_OPT_BOOL(0, "watch", &watch,
-	"refresh the view while recording; FILE can be the process id of a recording"),
+	"refresh the view while recording; FILE can be the process ID of a recording"),
     TP_OPT_STRING(0, "interval", &interval_text, "TIME",
-	"refresh --watch at this interval, such as 500ms "
-	"or 2s (default: 1s)"),
+	"refresh --watch at this interval, such as 500ms or 2s (default: 1s)"),
+    TP_OPT_CHOICE(0, "since", &since, sinces, "start|last",
+	"with --watch, show everything since the start, or the last interval (default on a "
+	"terminal); s switches"),
     TP_OPT_STRING(0, "columns", &wanted.columns, "LIST",
 	"show these columns, by title, such as calls,p99,function"),
     TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY",
@@ -116,6 +121,8 @@ static int check_options(const struct tp_view *view)
 		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
 	if (interval_text && !watch)
 		return tp_options_usage("--interval is for --watch");
+	if (since >= 0 && !watch)
+		return tp_options_usage("--since is for --watch");
 	return TP_EXIT_DONE;
 }
 
@@ -252,7 +259,10 @@ static int run(int argc, char **argv)
 					 ns > UINT64_C(86400000000000)))
 			return tp_options_usage(
 			    "--interval: '%s' is no time from 1ms to 86400s", interval_text);
-		return tp_analyze_watch(argv[0], view, &wanted, &open_options, ns / 1000000);
+		const bool last =
+		    since < 0 ? isatty(STDOUT_FILENO) && wanted.format == TP_FORMAT_TABLE : since;
+		return tp_analyze_watch(
+		    argv[0], view, &wanted, &open_options, ns / 1000000, last);
 	}
 	struct tp_open_trace open;
 	struct tp_err err;

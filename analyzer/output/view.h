@@ -61,6 +61,7 @@ struct tp_view {
 	enum tp_view_of of;
 	bool
 	    timeline; /* of single calls with their times, as recorded: is refused without a clock */
+	bool records; /* reads all records of the trace once more */
 	bool sorted;  /* takes options->sort */
 	bool shares;  /* takes options->min_share */
 	uint64_t limit; /* rows if nothing else is asked for; 0: 40 in tables */

@@ -161,6 +161,10 @@ static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 		// 0 is the start of all; a range from there on is without what was open before.
 		analysis->ranged = true;
 	}
+	if (options->since && !analysis->ranged) {
+		analysis->from = options->since;
+		analysis->ranged = true;
+	}
 	analysis->least = tp_timebase_ticks(&analysis->time, options->least_ns);
 	return 0;
 }
@@ -312,6 +316,13 @@ static bool find_span(const struct tp_analysis *analysis, uint64_t *first, uint6
 			*last = thread->last;
 	}
 	return *last >= *first;
+}
+
+uint64_t tp_analysis_last(const struct tp_analysis *analysis)
+{
+	uint64_t first;
+	uint64_t last;
+	return find_span(analysis, &first, &last) ? last : 0;
 }
 
 struct tp_off tp_thread_off(const struct tp_thread_result *thread)

@@ -70,6 +70,8 @@ struct tp_function {
 	struct tp_function_estimate estimate;
 };
 
+struct tp_kept;
+
 struct tp_thread_result {
 	const struct tp_thread *thread;
 	struct tp_profile profile;
@@ -105,6 +107,8 @@ struct tp_analysis_options {
 	uint64_t from_ns;  /* since the first record */
 	uint64_t to_ns;    /* 0: the end */
 	const char *marks; /* instead of these: between marks, as tp_marks_range has it; or NULL */
+	uint64_t since; /* ticks: only what comes behind, unless a part is asked for by these; 0: all */
+	struct tp_kept *kept; /* the trace grows: what is kept of it (kept.h); or NULL. Outlives the analysis */
 	uint64_t least_ns;
 	uint64_t depth;           /* deeper calls are part of their callers; 0: none */
 	const char *const *focus; /* patterns of functions */
@@ -191,6 +195,8 @@ void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_
 struct tp_off tp_thread_off(const struct tp_thread_result *thread);
 /* Nanoseconds from the first record of the trace to TICKS. */
 uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);
+/* Ticks of the last event of any thread; 0: there is none. */
+uint64_t tp_analysis_last(const struct tp_analysis *analysis);
 /* Nanoseconds that the recording took, by the recorder's clock or else by the events. */
 uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis);
 /* The part of that in which recording was switched on. */

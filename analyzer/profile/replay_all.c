@@ -3,6 +3,7 @@
 #include "analysis_steps.h"
 
 #include "analyzer/replay/replay.h"
+#include "analyzer/profile/kept.h"
 #include "analyzer/profile/calls.h"
 #include "analyzer/profile/estimates.h"
 #include "analyzer/profile/together.h"
@@ -14,6 +15,7 @@
 
 // A thread that is being replayed.
 struct job {
+	struct tp_kept_thread *kept; // or NULL
 	struct tp_thread_result *result;
 	struct tp_stack stack;
 	struct tp_pieces pieces;
@@ -91,6 +93,13 @@ static void replay_first(struct work *work, struct job *job)
 	struct tp_thread_result *result = job->result;
 	struct tp_call_sink *sink =
 	    tp_estimates_begin(&job->estimates, work->analysis->estimates, &result->profile);
+	if (job->kept) {
+		bool done;
+		result->code = tp_kept_replay(job->kept, work->analysis, &job->pieces.replay,
+		    &result->profile, &done, &result->err);
+		if (done)
+			return;
+	}
 	result->code =
 	    tp_analysis_stack(work->analysis, result->thread, &job->stack, &result->profile, sink);
 	if (result->code)
@@ -117,6 +126,7 @@ static int replay_item(void *context, uint32_t number, struct tp_err *err)
 // The list of what to do. False: no memory.
 static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t workers)
 {
+	const struct tp_kept *kept = tp_kept_begin(analysis->options.kept, analysis);
 	work->jobs = calloc((size_t)analysis->thread_count + 1, sizeof(*work->jobs));
 	work->items =
 	    calloc((size_t)analysis->thread_count + (size_t)workers * 2 + 1, sizeof(*work->items));
@@ -128,8 +138,9 @@ static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t worke
 		job->result = &analysis->threads[i];
 		*pieces = (struct tp_pieces){
 		    .replay = tp_analysis_replay(analysis, job->result->thread, &job->stack),
-		    .count = tp_calls_parts(analysis, i, workers) - 1,
+		    .count = kept ? 0 : tp_calls_parts(analysis, i, workers) - 1,
 		};
+		job->kept = kept ? tp_kept_find(kept, job->result->thread->number) : NULL;
 		pieces->replay.chunk_done = work->analysis->options.progress ? chunk_done : NULL;
 		pieces->replay.context = work;
 		pieces->time = analysis->options.time;
@@ -226,6 +237,8 @@ int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err)
 		tp_workers_each(work.item_count, workers, replay_item, &work, err);
 	free(work.jobs);
 	free(work.items);
+	if (planned && work.arrives && options->kept)
+		options->kept->why = "stacks move between threads";
 	if (planned && work.arrives)
 		return replay_together(&work, analysis, err);
 	return planned ? 0

@@ -52,7 +52,7 @@ int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
 	uint64_t magic = 0;
 	if (source->size < sizeof(magic))
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0, "not a TeePerf trace: too short");
-	int code = tp_source_read(source, 0, &magic, sizeof(magic), err);
+	int code = tp_source_read_again(source, 0, &magic, sizeof(magic), err);
 	if (code)
 		return code;
 	if (magic == TEEPERF_LOG_MAGIC)
@@ -61,7 +61,7 @@ int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
 	if (magic != TEEPERF_TRACE_MAGIC)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
 		    "not a TeePerf trace: it begins with 0x%016" PRIx64, magic);
-	code = tp_source_read(source, 0, header, sizeof(*header), err);
+	code = tp_source_read_again(source, 0, header, sizeof(*header), err);
 	if (code)
 		return code;
 	if (header->major < header->oldest_major || header->major < TEEPERF_TRACE_OLDEST_MAJOR ||
@@ -117,7 +117,8 @@ static bool read_header(struct tp_reader *reader, struct teeperf_section *header
 	if (left < sizeof(*header))
 		tp_problems_add_at(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
 		    "the file ends inside a section header; what precedes it is used");
-	else if (tp_source_read(reader->source, reader->at, header, sizeof(*header), &err))
+	else if (tp_source_read_again(
+		     reader->source, reader->at, header, sizeof(*header), &err))
 		stop_unread(reader, &err);
 	else if (header->magic != TEEPERF_SECTION_MAGIC)
 		tp_problems_add_at(reader->problems, TP_ERR_FORMAT, file, reader->at,
@@ -130,6 +131,9 @@ static bool read_header(struct tp_reader *reader, struct teeperf_section *header
 		    name_of(header), header->size, left - sizeof(*header));
 	else
 		reader->stopped = false;
+	// It may be on its way to the file.
+	if (reader->stopped)
+		tp_source_forget(reader->source, reader->at);
 	return !reader->stopped;
 }
 
@@ -176,8 +180,8 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 	if (code)
 		return code;
 	struct tp_err failure;
-	if (tp_source_read(
-		reader->source, reader->at + sizeof(*header), reader->buffer, wanted, &failure)) {
+	if (wanted && tp_source_read_again(reader->source, reader->at + sizeof(*header),
+			  reader->buffer, wanted, &failure)) {
 		stop_unread(reader, &failure);
 		return 0;
 	}
@@ -188,6 +192,7 @@ int tp_reader_next(struct tp_reader *reader, struct tp_section *section, struct 
 	    wanted < header->size ? header->checksum : tp_checksum(reader->buffer, header->size);
 	if (found != header->checksum) {
 		section->damaged = true;
+		tp_source_forget(reader->source, section->offset);
 		tp_problems_add_at(reader->problems, TP_ERR_FORMAT, reader->source->name,
 		    section->offset,
 		    "%s section is damaged: its checksum is 0x%08" PRIx32

@@ -6,10 +6,27 @@
 #ifndef TP_SOURCE_H
 #define TP_SOURCE_H
 
+#include "common/buf.h"
 #include "common/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * What a reader has read of a file that only grows: the next one, who opens it when it is longer, reads only what is new. All
+ * zeroes is an empty one. For one reader at a time.
+ */
+struct tp_source_memo {
+	struct tp_source_kept *kept; /* in the order in which they were read, by offset */
+	uint64_t count;
+	uint64_t room;
+	uint64_t at; /* of them, the next one */
+	struct tp_buf bytes;
+	uint64_t device; /* which file it is */
+	uint64_t inode;
+	uint64_t size; /* of it, at the last look */
+};
 
 struct tp_source {
 	const char *name;    /* for messages; the caller's, must outlive the source */
@@ -18,6 +35,8 @@ struct tp_source {
 	const uint8_t *data; /* memory: the caller's */
 	const uint8_t *more; /* more bytes, which begin at TP_SOURCE_MORE; the caller's */
 	uint64_t more_size;
+	struct tp_source_memo *memo; /* of the file, the caller's; or NULL */
+	_Atomic uint64_t *read_bytes; /* from the file in all, the caller's; or NULL */
 };
 
 /* Behind the end of any file. */
@@ -36,5 +55,17 @@ void tp_source_close(struct tp_source *source);
  */
 int tp_source_read(
     const struct tp_source *source, uint64_t offset, void *to, size_t size, struct tp_err *err);
+
+/*
+ * Have the source remember in MEMO what tp_source_read_again reads. False: MEMO was empty, or of another file, which may also
+ * be this one when it was longer; it is empty now.
+ */
+bool tp_source_remember(struct tp_source *source, struct tp_source_memo *memo);
+/* As tp_source_read; what was read so before, from the same file, comes from memory. For one thread, with growing offsets. */
+int tp_source_read_again(
+    const struct tp_source *source, uint64_t offset, void *to, size_t size, struct tp_err *err);
+/* Forget what was read from OFFSET on: it may change. */
+void tp_source_forget(const struct tp_source *source, uint64_t offset);
+void tp_source_memo_release(struct tp_source_memo *memo);
 
 #endif

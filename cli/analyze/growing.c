@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A trace that is being recorded: it is read anew each time.
+// A trace that is being recorded: what is new in it is read each time.
 #include "growing.h"
 
 #include "recorder/recover/recover.h"
@@ -53,7 +53,12 @@ static void add_live(struct tp_growing *growing, struct tp_buf *more)
 	if (!growing->has_log && growing->known) {
 		struct tp_tracefile trace;
 		struct tp_err err;
-		if (tp_tracefile_open(&trace, growing->path, &err) == 0 && trace.has_log) {
+		int code = tp_tracefile_begin(&trace, growing->path, &err);
+		// Its chunks are for others.
+		trace.defers = !code;
+		if (!code)
+			code = tp_tracefile_load(&trace, &err);
+		if (!code && trace.has_log) {
 			growing->log = trace.log;
 			growing->has_log = true;
 		}
@@ -81,7 +86,11 @@ int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, stru
 	add_live(growing, more);
 	quiet.quiet = err;
 	quiet.more = more;
+	quiet.kept = &growing->kept;
+	const uint64_t before = growing->kept.read_bytes;
+	growing->kept.replay.why = NULL;
 	const int status = tp_open_trace(open, growing->path, &quiet);
+	growing->read_bytes = growing->kept.read_bytes - before;
 	if (status) {
 		tp_open_trace_release(open);
 		tp_buf_release(more);
@@ -94,4 +103,9 @@ int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, stru
 	growing->over = open->trace.has_end || growing->gone;
 	growing->looks++;
 	return TP_EXIT_DONE;
+}
+
+void tp_growing_release(struct tp_growing *growing)
+{
+	tp_open_kept_release(&growing->kept);
 }

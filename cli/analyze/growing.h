@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A trace that is being recorded, looked at again and again: by its file, or by the process id of
+ * A trace that is being recorded, looked at again and again, of which each look reads what is new: by its file, or by the process id of
  * the recorder or of its program. A trace may be read while it is written; what is not in the file
  * yet is read from the log itself.
  */
@@ -22,6 +22,8 @@ struct tp_growing {
 	bool over;      /* it has written the end, or is gone: there will be no more */
 	uint64_t looks; /* that have seen a trace */
 	struct tp_control_reply reply; /* of the last look, with pid */
+	uint64_t read_bytes; /* of the trace, by the last look */
+	struct tp_open_kept kept; /* `last` is the caller's; kept.replay.why: the last look read all records */
 	/* The rest is for tp_growing_look. */
 	bool seen_gone;
 	struct teeperf_trace_log log; /* where what is not in the trace yet is; valid if has_log */
@@ -38,5 +40,7 @@ void tp_growing_init(struct tp_growing *growing, const char *what);
  */
 int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, struct tp_buf *more,
     const struct tp_open_options *options, struct tp_err *err);
+/* When all that it opened is released. */
+void tp_growing_release(struct tp_growing *growing);
 
 #endif

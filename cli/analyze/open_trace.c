@@ -210,24 +210,70 @@ static int measure_costs(struct tp_open_trace *open, const struct tp_open_option
 	return code;
 }
 
+// Analyse the trace; KEPT is NULL where all of it is to be read.
+static int analyse(struct tp_open_trace *open, const struct tp_open_kept *options,
+    struct tp_kept *kept, struct tp_analysis_options analysis, struct tp_err *err)
+{
+	analysis.kept = kept;
+	// First: what is kept ends where the last look did.
+	if (options && options->last && options->replay.until) {
+		struct tp_analysis_options last = analysis;
+		last.since = options->replay.until;
+		open->has_last = true;
+		const int code = tp_analysis_init(&open->since_last, &open->trace, &last, err);
+		if (code)
+			return code;
+	}
+	return tp_analysis_init(&open->analysis, &open->trace, &analysis, err);
+}
+
 // Open and analyse FILE; DEFERS as struct tp_tracefile has it.
 static int read_trace(struct tp_open_trace *open, const char *file,
     const struct tp_open_options *options, const struct tp_original_options *original,
-    struct tp_analysis_options analysis, bool defers, struct tp_err *err)
+    struct tp_analysis_options analysis, bool defers, struct tp_open_kept *kept,
+    struct tp_err *err)
 {
 	const struct tp_buf *more = options->more;
 	int code = tp_import_begin(
 	    &open->trace, file, original, more ? more->data : NULL, more ? more->size : 0, err);
 	open->trace.defers = !code && defers;
+	if (!code && options->kept)
+		open->trace.source.read_bytes = &options->kept->read_bytes;
+	if (!code && kept && !tp_source_remember(&open->trace.source, &kept->memo))
+		tp_kept_forget(&kept->replay);
 	if (!code)
 		code = tp_tracefile_load(&open->trace, err);
-	if (!code && open->trace.defers && open->trace.problems.count)
+	if (!code && !kept && open->trace.defers && open->trace.problems.count)
 		return 0; // it is not whole
 	if (!code)
 		code = measure_costs(open, options, &analysis, err);
 	if (!code)
-		code = tp_analysis_init(&open->analysis, &open->trace, &analysis, err);
+		code = analyse(open, options->kept, kept ? &kept->replay : NULL, analysis, err);
 	return code;
+}
+
+void tp_open_kept_release(struct tp_open_kept *kept)
+{
+	tp_kept_release(&kept->replay);
+	tp_source_memo_release(&kept->memo);
+}
+
+// Only what is new of it. False: there is damage, or something went wrong; then all of it is to be read.
+static bool read_new(struct tp_open_trace *open, const char *file,
+    const struct tp_open_options *options, const struct tp_original_options *original,
+    const struct tp_analysis_options *analysis)
+{
+	struct tp_open_kept *kept = options->kept;
+	struct tp_err ignored;
+	const int code = read_trace(open, file, options, original, *analysis, true, kept, &ignored);
+	if (!code && !open->analysis.damage.count)
+		return true;
+	tp_open_trace_release(open);
+	memset(open, 0, sizeof(*open));
+	open->trace.source.fd = -1;
+	tp_kept_forget(&kept->replay);
+	tp_source_memo_release(&kept->memo);
+	return false;
 }
 
 int tp_open_trace(
@@ -268,11 +314,18 @@ int tp_open_trace(
 	};
 	struct tp_err err;
 	// Most traces are whole: they are checked while they are replayed, and read once.
-	int code = read_trace(open, file, options, &original, analysis, true, &err);
-	if (!tp_tracefile_is_whole(&open->trace)) {
+	int code = 0;
+	const bool is_new =
+	    options->kept && read_new(open, file, options, &original, &analysis);
+	if (!is_new)
+		code = read_trace(open, file, options, &original, analysis, true, NULL, &err);
+	if (!is_new && !tp_tracefile_is_whole(&open->trace)) {
 		tp_open_trace_release(open);
-		code = read_trace(open, file, options, &original, analysis, false, &err);
+		open->has_last = false;
+		code = read_trace(open, file, options, &original, analysis, false, NULL, &err);
 	}
+	if (!code && options->kept)
+		options->kept->replay.until = tp_analysis_last(&open->analysis);
 	if (progress.last)
 		fputs("\r\033[K", stderr);
 	open->damaged = open->trace.problems.count || open->analysis.damage.count;
@@ -297,6 +350,8 @@ int tp_open_trace(
 
 void tp_open_trace_release(struct tp_open_trace *open)
 {
+	if (open->has_last)
+		tp_analysis_release(&open->since_last);
 	tp_analysis_release(&open->analysis);
 	tp_measured_costs_release(&open->costs);
 	tp_tracefile_close(&open->trace);

@@ -5,10 +5,24 @@
 
 #include "analyzer/output/view.h"
 #include "analyzer/profile/analysis.h"
+#include "analyzer/profile/kept.h"
 #include "analyzer/profile/measured_costs.h"
 #include "cli/command/command.h"
 #include "common/buf.h"
 #include "common/out_file.h"
+
+/*
+ * What is kept of a trace that is opened again and again while it grows, so that only what is new is read. All zeroes is an empty
+ * one; who opened the trace releases it after that.
+ */
+struct tp_open_kept {
+	struct tp_source_memo memo;
+	struct tp_kept replay;
+	_Atomic uint64_t read_bytes; /* of the trace, by all looks */
+	bool last; /* analyse also what has come since the last look */
+};
+
+void tp_open_kept_release(struct tp_open_kept *kept);
 
 /* Options as they were given; starts as {.symbol_cache = true}. */
 struct tp_open_options {
@@ -33,6 +47,7 @@ struct tp_open_options {
 	/* As in struct tp_analysis_options, with `quiet`; NULL: none. */
 	void (*progress)(void *context, uint64_t done, uint64_t all);
 	void *progress_context;
+	struct tp_open_kept *kept; /* or NULL */
 	const struct tp_buf
 	    *more; /* sections that belong to the trace, and are not in it yet; or NULL */
 };
@@ -98,6 +113,8 @@ extern const char *const tp_time_words[];
 struct tp_open_trace {
 	struct tp_tracefile trace;
 	struct tp_analysis analysis;
+	struct tp_analysis since_last; /* valid if has_last */
+	bool has_last; /* kept.last, and there was a look with events before this one */
 	struct tp_measured_costs costs; /* of options.costs */
 	bool damaged; /* exit with TP_EXIT_FAILED in the end, though there are results */
 };
@@ -145,11 +162,11 @@ int tp_view_check_clock(const struct tp_view *view, const struct tp_analysis *an
 
 /*
  * Show the view of WHAT, a trace or the process id of a recording, every INTERVAL_MS until the recording has
- * ended, or q or Ctrl-C is pressed. Returns an exit code.
+ * ended, or q or Ctrl-C is pressed: all of it, or of the LAST interval. Returns an exit code.
  */
 int tp_analyze_watch(const char *what, const struct tp_view *view,
     const struct tp_view_options *view_options, const struct tp_open_options *open_options,
-    uint64_t interval_ms);
+    uint64_t interval_ms, bool last);
 
 /* ---- join_files.c */
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// analyze --watch: the trace is read anew each time, which a trace allows while it is being written.
+// analyze --watch: what is new in the trace is read each time, which a trace allows while it is being written.
 #include "growing.h"
 
+#include "analyzer/output/text.h"
 #include "common/out_file.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 // Lines of a terminal that the heading needs.
-#define HEADING_LINES 8
+#define HEADING_LINES 9
 
 struct watch {
 	const struct tp_view *view;
@@ -26,6 +27,7 @@ struct watch {
 	const struct tp_open_options *open_options;
 	struct tp_growing growing;
 	bool on_terminal;
+	bool last; // of the last interval, not since the start
 };
 
 static volatile sig_atomic_t interrupted;
@@ -75,6 +77,28 @@ static void add_age(
 		  "('teeperf ctl flush PID' writes it)\n");
 }
 
+// Which part of it is shown, and what was read for that.
+static void add_part(const struct watch *watch, const struct tp_analysis *last, struct tp_buf *out)
+{
+	const struct tp_growing *growing = &watch->growing;
+	const char *why =
+	    watch->view->records ? "of the view's single calls" : growing->kept.replay.why;
+	char number[TP_TEXT_NUMBER];
+	tp_buf_add_string(out, "showing    ");
+	if (last)
+		tp_buf_addf(out, "the last %s", tp_text_ns(number, tp_analysis_duration_ns(last)));
+	else
+		tp_buf_add_string(out, "all since the start");
+	if (watch->on_terminal && !growing->over)
+		tp_buf_addf(
+		    out, " (s: %s)", watch->last ? "all since the start" : "the last interval");
+	if (why && growing->looks > 1)
+		tp_buf_addf(out, "; the whole trace is read: %s\n", why);
+	else
+		tp_buf_addf(
+		    out, "; %.1f kB of the trace read\n", (double)growing->read_bytes / 1000);
+}
+
 static uint64_t terminal_lines(void)
 {
 	struct winsize size;
@@ -103,7 +127,9 @@ static int look(struct watch *watch)
 		if (!shown.limit || shown.limit > room)
 			shown.limit = room;
 	}
-	const struct tp_analysis recorded = tp_view_as_recorded(&open.analysis);
+	const bool last = open.has_last && watch->last && !growing->over;
+	const struct tp_analysis *analysis = last ? &open.since_last : &open.analysis;
+	const struct tp_analysis recorded = tp_view_as_recorded(analysis);
 	struct tp_out_file out;
 	int code;
 	tp_stdout_open(&out);
@@ -116,13 +142,14 @@ static int look(struct watch *watch)
 		if (growing->gone)
 			tp_buf_add_string(
 			    &out.buf, "watching   the recorder is gone: see teeperf-recover(1)\n");
+		add_part(watch, last ? analysis : NULL, &out.buf);
 		tp_view_add_header(&open.analysis, true, &out.buf);
 		tp_buf_add_char(&out.buf, '\n');
 	}
 	code = tp_view_check_clock(watch->view, &open.analysis, growing->path, &err);
 	if (!code)
 		code = tp_view_render(watch->view,
-		    watch->view->timeline ? &recorded : &open.analysis, &shown, &out.buf, &err);
+		    watch->view->timeline ? &recorded : analysis, &shown, &out.buf, &err);
 	status = tp_stdout_close(&out, code, &err);
 	tp_open_trace_release(&open);
 	tp_buf_release(&more);
@@ -130,7 +157,7 @@ static int look(struct watch *watch)
 }
 
 // Wait until it is time to look again; true: enough of it.
-static bool wait_for_key(const struct watch *watch, uint64_t ms)
+static bool wait_for_key(struct watch *watch, uint64_t ms)
 {
 	const uint64_t until = now_ms() + ms;
 	for (uint64_t now = now_ms(); now < until && !interrupted; now = now_ms()) {
@@ -140,6 +167,10 @@ static bool wait_for_key(const struct watch *watch, uint64_t ms)
 		char key;
 		if (ready > 0 && (read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q'))
 			return true;
+		if (ready > 0 && (key == 's' || key == 'S')) {
+			watch->last = !watch->last;
+			return false;
+		}
 	}
 	return interrupted;
 }
@@ -156,12 +187,13 @@ int tp_view_check_clock(const struct tp_view *view, const struct tp_analysis *an
 
 int tp_analyze_watch(const char *what, const struct tp_view *view,
     const struct tp_view_options *view_options, const struct tp_open_options *open_options,
-    uint64_t interval_ms)
+    uint64_t interval_ms, bool last)
 {
 	struct watch watch = {
 	    .view = view,
 	    .view_options = view_options,
 	    .open_options = open_options,
+	    .last = last,
 	    .on_terminal = isatty(STDOUT_FILENO) && view_options->format == TP_FORMAT_TABLE,
 	};
 	tp_growing_init(&watch.growing, what);
@@ -178,8 +210,9 @@ int tp_analyze_watch(const char *what, const struct tp_view *view,
 	int status = TP_EXIT_DONE;
 	while (!status && !watch.growing.over && !interrupted) {
 		const uint64_t start = now_ms();
+		watch.growing.kept.last = watch.last;
 		status = look(&watch);
-		// A long trace is not read all the time.
+		// What takes long is not done all the time.
 		const uint64_t took = now_ms() - start;
 		if (status || watch.growing.over ||
 		    wait_for_key(&watch, took > interval_ms ? took : interval_ms))
@@ -187,5 +220,6 @@ int tp_analyze_watch(const char *what, const struct tp_view *view,
 	}
 	if (raw)
 		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	tp_growing_release(&watch.growing);
 	return status;
 }

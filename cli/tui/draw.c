@@ -71,7 +71,8 @@ static const char *state_text(const struct tp_tui *tui, char text[64])
 	case TP_TUI_RECORDING:
 		return "still being recorded: w follows it";
 	case TP_TUI_LIVE:
-		snprintf(text, 64, "live, %.0f s ago", tui->age);
+		snprintf(text, 64, "%s, %.0f s ago", tui->is_last ? "live, last interval" : "live",
+		    tui->age);
 		return text;
 	case TP_TUI_GONE:
 		return "the recorder is gone: see teeperf-recover(1)";

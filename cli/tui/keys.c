@@ -43,6 +43,7 @@ const struct tp_tui_key tp_tui_keys[] = {
     {{'W'}, TP_TUI_SORT_BY, "self_wait_ns wait_ns", "W", "sort by waiting"},
     {{'A'}, TP_TUI_SORT_BY, "", "A", "sort by name"},
     {{'w'}, TP_TUI_WATCH, NULL, "w", "follow a recording, or stop to"},
+    {{'s'}, TP_TUI_SINCE, NULL, "s", "of a recording that is followed: the last interval, or all"},
     {{'?', 'h'}, TP_TUI_TO_HELP, NULL, "?, h", "this page"},
     {{CONTROL('L')}, TP_TUI_REDRAW, NULL, "Ctrl-L", "draw the screen anew"},
     {{'q', 'Q', CONTROL('C')}, TP_TUI_QUIT, NULL, "q, Ctrl-C", "quit"},

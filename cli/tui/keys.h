@@ -51,6 +51,7 @@ enum tp_tui_command {
 	TP_TUI_SORT_TURN,
 	TP_TUI_SORT_BY, /* the column of the key */
 	TP_TUI_WATCH,
+	TP_TUI_SINCE,
 	TP_TUI_REDRAW,
 	TP_TUI_QUIT,
 };

@@ -43,6 +43,7 @@ static int open_now(struct tp_tui_loader *loader, struct tp_tui_loaded *loaded, 
 	options.quiet = err;
 	options.progress = on_progress;
 	options.progress_context = &loader->reading;
+	loader->growing.kept.last = loader->last;
 	if (loader->follow)
 		return tp_growing_look(
 		    &loader->growing, &loaded->open, &loaded->more, &options, err);
@@ -81,7 +82,9 @@ static int look(struct tp_tui_loader *loader, struct tp_tui_loaded **result, str
 				? !loader->growing.over
 				: !trace->has_end && trace->has_log &&
 				      tp_recover_look(&trace->log, &pid) == TP_LOG_RECORDING;
-	if (tp_tui_data_init(&loaded->data, &loaded->open.analysis, err)) {
+	loaded->is_last = loader->last && loaded->open.has_last && loaded->recording;
+	if (tp_tui_data_init(&loaded->data,
+		loaded->is_last ? &loaded->open.since_last : &loaded->open.analysis, err)) {
 		tp_tui_loaded_free(loaded);
 		return TP_EXIT_FAILED;
 	}
@@ -180,6 +183,7 @@ bool tp_tui_loader_end(struct tp_tui_loader *loader)
 		pthread_join(loader->thread, NULL);
 		tp_tui_calls_release(&loader->calls);
 	}
+	tp_growing_release(&loader->growing);
 	if (loader->fd >= 0) {
 		close(loader->fd);
 		close(loader->end);

@@ -56,6 +56,7 @@ static void look(struct session *session)
 {
 	session->looked_ms = now_ms();
 	session->loader.follow |= session->tui.follow;
+	session->loader.last = session->tui.last;
 	tp_tui_loader_look(&session->loader);
 }
 
@@ -71,6 +72,8 @@ static void set_state(struct session *session)
 					  : TP_TUI_RECORDING;
 	// There is nothing to follow any more.
 	tui->follow &= loaded->recording;
+	tui->last &= loaded->recording;
+	tui->is_last = loaded->is_last;
 }
 
 // A first look is shown at once; of the next ones all is there before they take its place.
@@ -138,7 +141,7 @@ static void give(struct session *session)
 		tp_tui_loader_calls(loader, tui->data->analysis, page->function, page->ticket);
 	else if (page)
 		tp_tui_loader_call(loader, tui->data->analysis, &page->outer, page->ticket);
-	else if (tui->follow && now_ms() >= session->next_ms)
+	else if (tui->follow && (tui->last != loader->last || now_ms() >= session->next_ms))
 		look(session);
 }
 

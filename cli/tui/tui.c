@@ -396,6 +396,17 @@ static void watch(struct tp_tui *tui)
 	tui->state = tui->follow ? TP_TUI_LIVE : TP_TUI_RECORDING;
 }
 
+static void switch_since(struct tp_tui *tui)
+{
+	if (!tui->follow) {
+		tp_tui_say(tui, true, "no recording is followed: there is no last interval");
+		return;
+	}
+	tui->last = !tui->last;
+	tp_tui_say(tui, false, "%s",
+	    tui->last ? "from the next look on: the last interval" : "all since the start");
+}
+
 static void run(struct tp_tui *tui, const struct tp_tui_key *key)
 {
 	const int64_t rows = tui->page_rows > 1 ? tui->page_rows - 1 : 1;
@@ -474,6 +485,9 @@ static void run(struct tp_tui *tui, const struct tp_tui_key *key)
 		break;
 	case TP_TUI_WATCH:
 		watch(tui);
+		break;
+	case TP_TUI_SINCE:
+		switch_since(tui);
 		break;
 	case TP_TUI_REDRAW:
 		tui->redraw = true;

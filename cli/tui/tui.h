@@ -36,6 +36,8 @@ struct tp_tui {
 	bool is_wrong;     /* it is an error */
 	uint32_t tickets;
 	bool follow; /* 'w': look again and again */
+	bool last;   /* 's': at what came since the look before */
+	bool is_last; /* `data` is of that */
 	bool redraw; /* all of the screen */
 	bool quit;
 	enum tp_tui_state state;

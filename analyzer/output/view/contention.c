@@ -340,5 +340,6 @@ const struct tp_view tp_view_contention = {
     .summary = "functions that ran in several threads at once",
     .of = TP_VIEW_OF_ANY,
     .timeline = true,
+    .records = true,
     .render = render,
 };

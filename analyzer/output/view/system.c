@@ -50,5 +50,6 @@ const struct tp_view tp_view_system = {
     .name = "system",
     .summary = "what the kernel did for each function: system calls, waits, faults, devices",
     .of = TP_VIEW_OF_ANY,
+    .records = true,
     .render = render,
 };

@@ -398,5 +398,6 @@ const struct tp_view tp_view_timeline = {
     .of = TP_VIEW_OF_ANY,
     .timeline = true,
     .limit = 200,
+    .records = true,
     .render = render,
 };

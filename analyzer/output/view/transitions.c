@@ -302,5 +302,6 @@ const struct tp_view tp_view_transitions = {
     .summary = "calls across the border of a TEE, and what could be saved",
     .of = TP_VIEW_OF_ANY,
     .timeline = true,
+    .records = true,
     .render = render,
 };

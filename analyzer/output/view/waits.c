@@ -98,5 +98,6 @@ const struct tp_view tp_view_waits = {
     .name = "waits",
     .summary = "which function of which thread ended the waits of each function: who held a lock",
     .of = TP_VIEW_OF_ANY,
+    .records = true,
     .render = render,
 };
