@@ -261,8 +261,7 @@ static int run(int argc, char **argv)
 			    "--interval: '%s' is no time from 1ms to 86400s", interval_text);
 		const bool last =
 		    since < 0 ? isatty(STDOUT_FILENO) && wanted.format == TP_FORMAT_TABLE : since;
-		return tp_analyze_watch(
-		    argv[0], view, &wanted, &open_options, ns / 1000000, last);
+		return tp_analyze_watch(argv[0], view, &wanted, &open_options, ns / 1000000, last);
 	}
 	struct tp_open_trace open;
 	struct tp_err err;

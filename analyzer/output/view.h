@@ -61,9 +61,9 @@ struct tp_view {
 	enum tp_view_of of;
 	bool
 	    timeline; /* of single calls with their times, as recorded: is refused without a clock */
-	bool records; /* reads all records of the trace once more */
-	bool sorted;  /* takes options->sort */
-	bool shares;  /* takes options->min_share */
+	bool records;   /* reads all records of the trace once more */
+	bool sorted;    /* takes options->sort */
+	bool shares;    /* takes options->min_share */
 	uint64_t limit; /* rows if nothing else is asked for; 0: 40 in tables */
 	/*
 	 * As tp_view_render. MARKS has a place for each function, which says whether it matches options->function; they all do

@@ -107,8 +107,10 @@ struct tp_analysis_options {
 	uint64_t from_ns;  /* since the first record */
 	uint64_t to_ns;    /* 0: the end */
 	const char *marks; /* instead of these: between marks, as tp_marks_range has it; or NULL */
-	uint64_t since; /* ticks: only what comes behind, unless a part is asked for by these; 0: all */
-	struct tp_kept *kept; /* the trace grows: what is kept of it (kept.h); or NULL. Outlives the analysis */
+	uint64_t
+	    since; /* ticks: only what comes behind, unless a part is asked for by these; 0: all */
+	struct tp_kept *
+	    kept; /* the trace grows: what is kept of it (kept.h); or NULL. Outlives the analysis */
 	uint64_t least_ns;
 	uint64_t depth;           /* deeper calls are part of their callers; 0: none */
 	const char *const *focus; /* patterns of functions */

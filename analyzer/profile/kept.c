@@ -78,7 +78,8 @@ struct tp_kept *tp_kept_begin(struct tp_kept *kept, const struct tp_analysis *an
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
 		off |= analysis->threads[i].thread->off != NULL;
 	if (ok && off && analysis->trace->has_end && !analysis->ranged)
-		kept->why = "the clock's pace, and with it when threads ran, is known at the end only";
+		kept->why =
+		    "the clock's pace, and with it when threads ran, is known at the end only";
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++)
 		ok = add(kept, analysis->threads[i].thread->number);
 	if (!ok)
@@ -137,8 +138,8 @@ static bool fits(const struct tp_kept_thread *kept, const struct tp_analysis *an
 	       has_same_cost(&kept->profile, analysis);
 }
 
-static int begin(struct tp_kept_thread *kept, const struct tp_analysis *analysis,
-    const struct tp_replay *replay)
+static int begin(
+    struct tp_kept_thread *kept, const struct tp_analysis *analysis, const struct tp_replay *replay)
 {
 	forget(kept);
 	const int code =
@@ -190,7 +191,8 @@ int tp_kept_replay(struct tp_kept_thread *kept, const struct tp_analysis *analys
 	int code = holds ? 0 : begin(kept, analysis, replay);
 	if (!code)
 		tp_stack_renew(&kept->stack,
-		    analysis->timeless ? &(struct tp_gaps){0} : &analysis->trace->gaps, thread->off);
+		    analysis->timeless ? &(struct tp_gaps){0} : &analysis->trace->gaps,
+		    thread->off);
 	if (!code && !analysis->ranged)
 		code = go_on(kept, replay, err);
 	if (!code)

@@ -61,8 +61,8 @@ int tp_profile_copy(struct tp_profile *to, const struct tp_profile *from)
 	const size_t room = from->node_capacity;
 	// All of them, that each pointer is a copy's or NULL.
 	bool ok = copy_table(&to->nodes, from->nodes, nodes, room, sizeof(*to->nodes));
-	ok &= copy_table(&to->edges, from->edges, from->edge_count, from->edge_capacity,
-	    sizeof(*to->edges));
+	ok &= copy_table(
+	    &to->edges, from->edges, from->edge_count, from->edge_capacity, sizeof(*to->edges));
 	ok &= copy_table(&to->blocks, from->blocks, nodes, room, sizeof(*to->blocks));
 	ok &= copy_table(&to->callees, from->callees, nodes, room, sizeof(*to->callees));
 	ok &= copy_table(&to->dropped, from->dropped, nodes, room, sizeof(*to->dropped));
@@ -104,8 +104,8 @@ int tp_stack_copy(struct tp_stack *to, const struct tp_stack *from, struct tp_pr
 {
 	*to = *from;
 	to->profile = profile;
-	bool ok = copy_array(
-	    &to->frames, from->frames, from->depth, from->capacity, sizeof(*to->frames));
+	bool ok =
+	    copy_array(&to->frames, from->frames, from->depth, from->capacity, sizeof(*to->frames));
 	ok &= copy_array(&to->frame_offs, from->frame_offs, from->frame_off_count,
 	    from->frame_off_capacity, sizeof(*to->frame_offs));
 	ok &= copy_calls(&to->calls, &from->calls);

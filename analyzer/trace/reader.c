@@ -117,8 +117,7 @@ static bool read_header(struct tp_reader *reader, struct teeperf_section *header
 	if (left < sizeof(*header))
 		tp_problems_add_at(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
 		    "the file ends inside a section header; what precedes it is used");
-	else if (tp_source_read_again(
-		     reader->source, reader->at, header, sizeof(*header), &err))
+	else if (tp_source_read_again(reader->source, reader->at, header, sizeof(*header), &err))
 		stop_unread(reader, &err);
 	else if (header->magic != TEEPERF_SECTION_MAGIC)
 		tp_problems_add_at(reader->problems, TP_ERR_FORMAT, file, reader->at,

@@ -35,7 +35,7 @@ struct tp_source {
 	const uint8_t *data; /* memory: the caller's */
 	const uint8_t *more; /* more bytes, which begin at TP_SOURCE_MORE; the caller's */
 	uint64_t more_size;
-	struct tp_source_memo *memo; /* of the file, the caller's; or NULL */
+	struct tp_source_memo *memo;  /* of the file, the caller's; or NULL */
 	_Atomic uint64_t *read_bytes; /* from the file in all, the caller's; or NULL */
 };
 

@@ -22,8 +22,9 @@ struct tp_growing {
 	bool over;      /* it has written the end, or is gone: there will be no more */
 	uint64_t looks; /* that have seen a trace */
 	struct tp_control_reply reply; /* of the last look, with pid */
-	uint64_t read_bytes; /* of the trace, by the last look */
-	struct tp_open_kept kept; /* `last` is the caller's; kept.replay.why: the last look read all records */
+	uint64_t read_bytes;           /* of the trace, by the last look */
+	struct tp_open_kept
+	    kept; /* `last` is the caller's; kept.replay.why: the last look read all records */
 	/* The rest is for tp_growing_look. */
 	bool seen_gone;
 	struct teeperf_trace_log log; /* where what is not in the trace yet is; valid if has_log */

@@ -230,8 +230,7 @@ static int analyse(struct tp_open_trace *open, const struct tp_open_kept *option
 // Open and analyse FILE; DEFERS as struct tp_tracefile has it.
 static int read_trace(struct tp_open_trace *open, const char *file,
     const struct tp_open_options *options, const struct tp_original_options *original,
-    struct tp_analysis_options analysis, bool defers, struct tp_open_kept *kept,
-    struct tp_err *err)
+    struct tp_analysis_options analysis, bool defers, struct tp_open_kept *kept, struct tp_err *err)
 {
 	const struct tp_buf *more = options->more;
 	int code = tp_import_begin(
@@ -315,8 +314,7 @@ int tp_open_trace(
 	struct tp_err err;
 	// Most traces are whole: they are checked while they are replayed, and read once.
 	int code = 0;
-	const bool is_new =
-	    options->kept && read_new(open, file, options, &original, &analysis);
+	const bool is_new = options->kept && read_new(open, file, options, &original, &analysis);
 	if (!is_new)
 		code = read_trace(open, file, options, &original, analysis, true, NULL, &err);
 	if (!is_new && !tp_tracefile_is_whole(&open->trace)) {

@@ -19,7 +19,7 @@ struct tp_open_kept {
 	struct tp_source_memo memo;
 	struct tp_kept replay;
 	_Atomic uint64_t read_bytes; /* of the trace, by all looks */
-	bool last; /* analyse also what has come since the last look */
+	bool last;                   /* analyse also what has come since the last look */
 };
 
 void tp_open_kept_release(struct tp_open_kept *kept);

@@ -148,8 +148,8 @@ static int look(struct watch *watch)
 	}
 	code = tp_view_check_clock(watch->view, &open.analysis, growing->path, &err);
 	if (!code)
-		code = tp_view_render(watch->view,
-		    watch->view->timeline ? &recorded : analysis, &shown, &out.buf, &err);
+		code = tp_view_render(watch->view, watch->view->timeline ? &recorded : analysis,
+		    &shown, &out.buf, &err);
 	status = tp_stdout_close(&out, code, &err);
 	tp_open_trace_release(&open);
 	tp_buf_release(&more);

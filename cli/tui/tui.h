@@ -35,10 +35,10 @@ struct tp_tui {
 	char message[256]; /* until the next key */
 	bool is_wrong;     /* it is an error */
 	uint32_t tickets;
-	bool follow; /* 'w': look again and again */
-	bool last;   /* 's': at what came since the look before */
+	bool follow;  /* 'w': look again and again */
+	bool last;    /* 's': at what came since the look before */
 	bool is_last; /* `data` is of that */
-	bool redraw; /* all of the screen */
+	bool redraw;  /* all of the screen */
 	bool quit;
 	enum tp_tui_state state;
 	const char *file; /* clean */
