@@ -76,7 +76,7 @@ static const char *command_of(void)
 static void left(int signal)
 {
 	(void)signal;
-	while (waitpid(pager.pid, NULL, 0) < 0 && errno == EINTR) // NOLINT(bugprone-signal-handler)
+	while (waitpid(pager.pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	_exit(pager.status);
 }
@@ -121,7 +121,7 @@ void tp_pager_end(void)
 	if (!pager.pid)
 		return;
 	close(STDOUT_FILENO);
-	while (waitpid(pager.pid, NULL, 0) < 0 && errno == EINTR) // NOLINT(bugprone-signal-handler)
+	while (waitpid(pager.pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	pager.pid = 0;
 }

@@ -187,9 +187,9 @@ static void lies(void **state)
 	add_packed(".debug_huge", ELFCOMPRESS_ZLIB, UINT64_MAX, zlib, zlib_size);
 	assert_int_equal(end(), 0);
 	assert_int_equal(sections.count, 10);
-	for (char which = 'a'; which <= 'i'; which++) {
+	for (int which = 'a'; which <= 'i'; which++) {
 		char name[] = ".debug_x";
-		name[7] = which;
+		name[7] = (char)which;
 		check_refused(name, TP_ERR_FORMAT, "cannot be unpacked");
 	}
 	check_refused(".debug_huge", TP_ERR_LIMIT, "18446744073709551615 bytes");

@@ -51,7 +51,7 @@ static pid_t start_program(bool maps)
 		close(region.fd);
 		const int fd = open(tp_region_where(&region), O_RDWR | O_CLOEXEC);
 		if (maps)
-			mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+			(void)mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		close(fd);
 		(void)!write(ready[1], "", 1);
 		for (;;)

@@ -106,6 +106,9 @@ generate --counts counts.trace --samples samples --budget 0.1% -o counts.allow
 says '^fun:_ZN3app3hotEj=sample/256$' counts.allow
 says '^fun:_ZN3app4spinEj$' counts.allow
 says 'from samples; 20.0% of them in no function of the profile$' out
+# A pipe cannot be read from its beginning again.
+cat samples | expect 1 "$TEEPERF" allowlist generate --counts counts.trace --samples /dev/stdin --budget 0.1%
+says "'/dev/stdin': cannot read samples: " err
 expect 1 "$TEEPERF" allowlist generate --counts counts.trace -o counts.allow
 says 'calls alone do not say where the time goes: give --samples' err
 if perf record -q -F 5000 -o perf.data ./app >/dev/null 2>&1 &&
