@@ -46,6 +46,40 @@ static const char *find_why(const struct tp_analysis *analysis)
 	return NULL;
 }
 
+// With each point of the clock its pace is known a little better; only what is shown in the end has to have the last one.
+static bool is_near(uint64_t a, uint64_t b, bool exactly)
+{
+	const uint64_t off = a > b ? a - b : b - a;
+	return off <= (exactly ? 0 : 1 + a / 1000);
+}
+
+static bool has_same_cost(const struct tp_profile *profile, const struct tp_analysis *analysis)
+{
+	const bool exactly = analysis->trace->has_end;
+	struct tp_profile_cost cost = {0};
+	if (analysis->compensation.applied || (analysis->compensation.chooses && analysis->least))
+		cost = tp_analysis_cost(analysis);
+	return is_near(profile->cost.in, cost.in, exactly) &&
+	       is_near(profile->cost.out, cost.out, exactly) &&
+	       is_near(profile->cost.untimed, cost.untimed, exactly) &&
+	       is_near(profile->cost.period, cost.period, exactly);
+}
+
+// Why this time all records have to be read; NULL: they have not.
+static const char *find_why_now(const struct tp_kept *kept, const struct tp_analysis *analysis)
+{
+	bool off = false;
+	bool same = true;
+	for (uint32_t i = 0; i < analysis->thread_count; i++)
+		off |= analysis->threads[i].thread->off != NULL;
+	for (uint32_t i = 0; i < kept->count; i++)
+		same &=
+		    !kept->threads[i]->valid || has_same_cost(&kept->threads[i]->profile, analysis);
+	if (!same || (off && analysis->trace->has_end))
+		return "the clock's pace is known better than before";
+	return NULL;
+}
+
 static uint32_t place_of(const struct tp_kept *kept, uint32_t number)
 {
 	return TP_LOWER_BOUND(0, kept->count, middle, kept->threads[middle]->number < number);
@@ -74,12 +108,8 @@ struct tp_kept *tp_kept_begin(struct tp_kept *kept, const struct tp_analysis *an
 		return NULL;
 	kept->why = find_why(analysis);
 	bool ok = !kept->why;
-	bool off = false;
-	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		off |= analysis->threads[i].thread->off != NULL;
-	if (ok && off && analysis->trace->has_end && !analysis->ranged)
-		kept->why =
-		    "the clock's pace, and with it when threads ran, is known at the end only";
+	if (ok)
+		kept->why = find_why_now(kept, analysis);
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++)
 		ok = add(kept, analysis->threads[i].thread->number);
 	if (!ok)
@@ -106,15 +136,6 @@ static bool has_same_gaps(const struct tp_stack *stack, const struct tp_gaps *ga
 		return true;
 	const struct tp_gap *next = &gaps->items[stack->gap];
 	return stack->in_gap ? next->to > stack->last : next->from > stack->last;
-}
-
-static bool has_same_cost(const struct tp_profile *profile, const struct tp_analysis *analysis)
-{
-	struct tp_profile_cost cost = {0};
-	if (analysis->compensation.applied || (analysis->compensation.chooses && analysis->least))
-		cost = tp_analysis_cost(analysis);
-	return profile->cost.in == cost.in && profile->cost.out == cost.out &&
-	       profile->cost.untimed == cost.untimed && profile->cost.period == cost.period;
 }
 
 // Whether a replay of all chunks would begin with what is kept.
