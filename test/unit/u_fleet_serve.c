@@ -87,6 +87,12 @@ static void sets(void **state)
 	assert_int_equal(CHOSEN({TP_SERVE_LABEL, "k=v"}), 1);
 	assert_int_equal(CHOSEN({TP_SERVE_LABEL, "k=w"}), 2);
 	assert_int_equal(CHOSEN({TP_SERVE_LABEL, "k=x"}), 0);
+	// Of one key any, of several keys all.
+	assert_int_equal(CHOSEN({TP_SERVE_LABEL, "k=w"}, {TP_SERVE_LABEL, "k=v"}), 3);
+	assert_int_equal(
+	    CHOSEN({TP_SERVE_LABEL, "k=w"}, {TP_SERVE_LABEL, "other=a\"k\": \"x\""}), 0);
+	assert_int_equal(
+	    CHOSEN({TP_SERVE_LABEL, "k=v"}, {TP_SERVE_LABEL, "other=a\"k\": \"x\""}), 1);
 	assert_int_equal(CHOSEN({TP_SERVE_LABEL, "other=a\"k\": \"x\""}), 1);
 }
 
