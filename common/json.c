@@ -38,9 +38,8 @@ void tp_json_value(struct tp_json *json, const char *key)
 	else if (!first && json->spacing == TP_JSON_SPACED)
 		tp_buf_add_char(json->out, ' ');
 	if (key) {
-		tp_buf_add_char(json->out, '"');
-		tp_buf_add_string(json->out, key);
-		tp_buf_add_string(json->out, json->spacing == TP_JSON_SPACED ? "\": " : "\":");
+		tp_json_quote(json->out, key);
+		tp_buf_add_string(json->out, json->spacing == TP_JSON_SPACED ? ": " : ":");
 	}
 }
 

@@ -46,7 +46,7 @@ for build in before after; do
 		expect 0 "$TEEPERF" record -q --clock tsc -o $build$i.trace -- ./$build/program
 	done
 done
-expect 0 "$TEEPERF" fleet add --to runs/fleet --label environment=test --label "a b=c\"d" --git-revision 1234abcd \
+expect 0 "$TEEPERF" fleet add --to runs/fleet --label environment=test --label "a b=c\"d" --label "q\"k=v" --git-revision 1234abcd \
 	before1.trace before2.trace
 says '^teeperf fleet add: added .before1.trace. as run [0-9]{8}-[0-9]{6}-[0-9a-f]{16}: [0-9]+ functions' err
 expect 0 "$TEEPERF" fleet add --to runs/fleet --host elsewhere after1.trace after2.trace
@@ -69,7 +69,7 @@ sys.path.insert(0, os.environ["LIB"])
 import fleet_check
 runs = {row["trace"]: row for row in fleet_check.table("runs")}
 one = runs["before1.trace"]
-assert json.loads(one["labels"]) == {"environment": "test", "a b": 'c"d'}, one
+assert json.loads(one["labels"]) == {"environment": "test", "a b": 'c"d', 'q"k': "v"}, one
 assert one["git_revision"] == "1234abcd" and one["host"] == os.uname().nodename, one
 assert runs["after1.trace"]["host"] == "elsewhere" and runs["after1.trace"]["labels"] == "{}", runs
 assert one["program"] == "program" and one["program_path"] == "./before/program" and one["complete"] == 1, one
