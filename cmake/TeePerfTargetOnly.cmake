@@ -15,7 +15,8 @@ find_file(TEEPERF_XXHASH_HEADER xxhash.h NO_CMAKE_FIND_ROOT_PATH PATHS /usr/loca
 if(NOT TEEPERF_XXHASH_HEADER)
 	message(FATAL_ERROR "xxhash.h is not there (package libxxhash-dev); no library of it is needed")
 endif()
-configure_file("${TEEPERF_XXHASH_HEADER}" "${TEEPERF_GENERATED_DIR}/xxhash.h" COPYONLY)
+configure_file("${TEEPERF_XXHASH_HEADER}" "${TEEPERF_GENERATED_DIR}/system/xxhash.h" COPYONLY)
+include_directories(SYSTEM "${TEEPERF_GENERATED_DIR}/system")
 
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES zstd)
