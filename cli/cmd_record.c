@@ -25,7 +25,7 @@ static void show_progress(const struct tp_session *session, uint64_t *last_recor
 {
 	struct tp_session_counts counts;
 	tp_session_count(session, &counts);
-	const double rate = (double)(counts.records - *last_records) * 1000 / TICK_MS;
+	const double rate = (double)(counts.records - *last_records) * (1000.0 / (double)TICK_MS);
 	*last_records = counts.records;
 	fprintf(stderr, "\r\033[Krecording: %.1f M records, %.1f MB, %.1f M/s, %llu lost",
 	    mega(counts.records), mega(counts.file_bytes), rate / 1e6,

@@ -10,6 +10,7 @@
 #   -Wredundant-decls        runtime.h declares what teeperf.h does, with the runtime's attributes
 #   -Wfloat-equal, -Wbad-function-cast, -Wformat-signedness, -Wunused-macros    no mistake so far
 #   -Wformat-nonliteral (of -Wformat=2)    what passes on a format that its callers have as a literal
+#   -Wunreachable-code       what another processor's build alone gets to, as '--pid' on other processors than x86-64
 #   -Wnull-dereference, -fanalyzer    false alarms, which change with the level of optimisation
 set(strict -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wmissing-declarations -Wold-style-definition
 	-Wnested-externs -Wundef -Wwrite-strings -Wpointer-arith -Wformat=2 -Wno-format-nonliteral -Wvla -Walloca
@@ -17,7 +18,7 @@ set(strict -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wmissing-declarati
 set(strict_gcc -Wconversion -Wsign-conversion -Wfloat-conversion -Wcast-align=strict -Wimplicit-fallthrough=5
 	-Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wshift-overflow=2 -Wattribute-alias=2 -Wtrampolines
 	-Wsync-nand)
-set(strict_clang -Wcast-align -Wimplicit-fallthrough -Wassign-enum -Wextra-semi-stmt -Wunreachable-code-aggressive
+set(strict_clang -Wcast-align -Wimplicit-fallthrough -Wassign-enum -Wextra-semi-stmt
 	-Wloop-analysis -Wnewline-eof -Wheader-hygiene)
 
 add_library(tp_flags INTERFACE)
