@@ -73,11 +73,14 @@ cp -r whole.fleet compact.fleet
 expect 0 "$TEEPERF" fleet compact -q compact.fleet
 nth --prepare 'rm -rf out.fleet; cp -r whole.fleet out.fleet' --verify 'diff -r compact.fleet out.fleet' -- \
 	"$tool" fleet compact -q out.fleet
+server=
 # Pushed: a run of which a request failed is sent again, so that its rows may be there twice.
 if "$TEEPERF" fleet push --to http://127.0.0.1:1 --retries 0 whole.fleet 2>&1 | grep -q libcurl; then
 	echo "no libcurl: nothing is pushed"
 else
 	python3 "$lib/push_server.py" rows port &
+	server=$!
+	trap 'kill $server 2>/dev/null || true' EXIT
 	await_true 'test -e port' 'the server that is pushed to'
 	to=http://127.0.0.1:$(cat port)
 	export no_proxy=127.0.0.1
@@ -116,7 +119,7 @@ left=$(find /dev/shm -name 'teeperf-*' | sort | comm -13 theirs -)
 head -c 1024 /dev/zero >accounts.killed
 begin killed "$TEEPERF" record -q -o x.trace --size 1M --drain end ./crash accounts.killed 2 0 50
 recorder=$begun
-trap 'kill -KILL $recorder $program 2>/dev/null || true' EXIT
+trap 'kill -KILL $recorder $program $server 2>/dev/null || true' EXIT
 program=
 await_true '[ "$(find /dev/shm -name "teeperf-$recorder-*.trace")" ]' 'the log'
 # Both of its threads have called something.
@@ -126,7 +129,7 @@ done
 program=$(cat "/proc/$recorder/task/$recorder/children")
 program=${program% }
 kill -KILL "$recorder" "$program"
-wait || true
+wait "$recorder" || true
 gone "$program"
 log=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
 cp "$log" saved.log
