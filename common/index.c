@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "index.h"
 
+#include "hash.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 #define SLOTS_LEAST 64
 
@@ -41,4 +44,29 @@ bool tp_index_reserve(
 	tp_index_release(index);
 	*index = larger;
 	return true;
+}
+
+bool tp_texts_init(struct tp_texts *texts, uint32_t most)
+{
+	*texts = (struct tp_texts){.items = calloc((size_t)most + 1, sizeof(*texts->items))};
+	return tp_index_init(&texts->index, most + UINT64_C(1)) && texts->items;
+}
+
+uint32_t tp_texts_number(struct tp_texts *texts, const char *text)
+{
+	uint32_t *slot = tp_index_first(&texts->index, tp_hash_text(text));
+	while (*slot && strcmp(texts->items[*slot - 1], text) != 0)
+		slot = tp_index_next(&texts->index, slot);
+	if (!*slot) {
+		texts->items[texts->count++] = text;
+		*slot = texts->count;
+	}
+	return *slot - 1;
+}
+
+void tp_texts_release(struct tp_texts *texts)
+{
+	free(texts->items);
+	tp_index_release(&texts->index);
+	*texts = (struct tp_texts){0};
 }

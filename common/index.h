@@ -46,4 +46,17 @@ static inline uint32_t *tp_index_next(const struct tp_index *index, const uint32
 	return &index->slots[(uint32_t)(slot - index->slots + 1) & index->mask];
 }
 
+/* Texts, each once, numbered from 0 on as they came. They must outlive it. */
+struct tp_texts {
+	const char **items;
+	uint32_t count;
+	struct tp_index index;
+};
+
+/* For up to MOST different texts. False: no memory; release it in any case. */
+bool tp_texts_init(struct tp_texts *texts, uint32_t most);
+/* The number of TEXT, which is added if it is new. */
+uint32_t tp_texts_number(struct tp_texts *texts, const char *text);
+void tp_texts_release(struct tp_texts *texts);
+
 #endif

@@ -160,10 +160,6 @@ static int read_columns(struct columns *columns, const struct tp_fleet_table *ta
 		struct tp_parquet_values *values = &columns->values[columns->count];
 		columns->known[columns->count] = values;
 		code = tp_parquet_values_read(values, reader, group, (uint32_t)column, err);
-		if (!code && values->count != columns->rows)
-			code = tp_err_set(err, TP_ERR_FORMAT, reader->name,
-			    "column '%s' has %" PRIu64 " values for %" PRIu64 " rows", wanted->name,
-			    values->count, columns->rows);
 	}
 	return code;
 }

@@ -162,11 +162,8 @@ static int read_group(struct table *table, uint32_t group, struct tp_err *err)
 	int code = 0;
 	forget_group(table);
 	table->rows = table->reader.groups[group].rows;
-	for (uint32_t i = 0; !code && i < count; i++) {
+	for (uint32_t i = 0; !code && i < count; i++)
 		code = tp_parquet_values_read(&table->values[i], &table->reader, group, i, err);
-		if (!code && table->values[i].count != table->rows)
-			code = refuse(table, err);
-	}
 	return code;
 }
 

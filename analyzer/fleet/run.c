@@ -296,8 +296,8 @@ void tp_fleet_labels(struct tp_buf *out, const struct tp_fleet_said *said)
 	tp_json_end(&json);
 }
 
-// A quote within a text has a backslash before it, so that no text looks like a member.
-bool tp_fleet_has_label(const char *labels, const char *label)
+// Whether LABELS, JSON of texts, has KEY=VALUE. A quote within a text has a backslash before it, so that no text looks like a member.
+static bool has_label(const char *labels, const char *label)
 {
 	const char *equals = strchr(label, '=');
 	struct tp_buf key;
@@ -338,7 +338,7 @@ bool tp_fleet_fits_labels(const char *labels, const char *const *wanted, uint32_
 		bool found = false;
 		for (uint32_t j = 0; !found && j < count; j++)
 			found = tp_fleet_same_label(wanted[i], wanted[j]) &&
-				tp_fleet_has_label(labels, wanted[j]);
+				has_label(labels, wanted[j]);
 		if (!found)
 			return false;
 	}

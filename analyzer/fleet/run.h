@@ -71,8 +71,7 @@ uint64_t tp_fleet_path_hash(uint64_t caller, int64_t fn_key);
 void tp_fleet_group_name(char group[40], const char *name);
 /* The labels as a JSON object of texts. */
 void tp_fleet_labels(struct tp_buf *out, const struct tp_fleet_said *said);
-/* Whether LABELS, such an object, has LABEL, "KEY=VALUE"; whether it has one of each key among several, COUNT in all. */
-bool tp_fleet_has_label(const char *labels, const char *label);
+/* Whether LABELS, such an object, has a label of each key among the COUNT that are WANTED, "KEY=VALUE" each. */
 bool tp_fleet_fits_labels(const char *labels, const char *const *wanted, uint32_t count);
 /* Whether two labels are of one key. */
 bool tp_fleet_same_label(const char *one, const char *other);

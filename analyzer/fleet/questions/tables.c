@@ -53,7 +53,7 @@ static int bind(sqlite3_stmt *insert, int at, enum tp_parquet_type type,
 {
 	const int64_t number = values->numbers[row];
 	double real;
-	if (values->present && !values->present[row])
+	if (!tp_parquet_has(values, row))
 		return sqlite3_bind_null(insert, at);
 	if (type == TP_PARQUET_TEXT)
 		return sqlite3_bind_text(insert, at, values->texts[number], -1, SQLITE_STATIC);
@@ -74,24 +74,6 @@ static int sql_fail(const struct filling *filling, const char *where, struct tp_
 
 // ---- which runs
 
-static int read_column(struct tp_parquet_values *values, const struct tp_parquet_reader *reader,
-    uint32_t group, const char *name, struct tp_err *err)
-{
-	const int column = tp_parquet_reader_column(reader, name);
-	if (column < 0)
-		return 0;
-	if (reader->columns[column].type != TP_PARQUET_TEXT)
-		return tp_err_set(
-		    err, TP_ERR_FORMAT, reader->name, "column '%s' has another type", name);
-	return tp_parquet_values_read(values, reader, group, (uint32_t)column, err);
-}
-
-static const char *text_at(const struct tp_parquet_values *values, uint64_t row)
-{
-	const bool there = values->numbers && (!values->present || values->present[row]);
-	return there ? values->texts[values->numbers[row]] : "";
-}
-
 // The runs of a group that are chosen, by a row of each.
 static int choose_runs_of(struct filling *filling, const struct tp_parquet_reader *reader,
     uint32_t group, struct tp_err *err)
@@ -101,12 +83,13 @@ static int choose_runs_of(struct filling *filling, const struct tp_parquet_reade
 	struct tp_parquet_values values[4] = {0};
 	int code = 0;
 	for (int i = 0; !code && i < 4; i++)
-		code = read_column(&values[i], reader, group, columns[i], err);
+		code = tp_parquet_values_read_named(
+		    &values[i], reader, group, columns[i], TP_PARQUET_TEXT, err);
 	for (uint64_t row = 0; !code && row < reader->groups[group].rows; row++) {
-		if (!tp_fleet_chosen_fits(&tables->chosen, text_at(&values[1], row),
-			text_at(&values[2], row), text_at(&values[3], row)))
+		if (!tp_fleet_chosen_fits(&tables->chosen, tp_parquet_text(&values[1], row),
+			tp_parquet_text(&values[2], row), tp_parquet_text(&values[3], row)))
 			continue;
-		char *id = strdup(text_at(&values[0], row));
+		char *id = strdup(tp_parquet_text(&values[0], row));
 		if (id && TP_GROW(tables->runs.items, tables->runs_room,
 			      tables->runs.count + UINT64_C(1))) {
 			tables->runs.items[tables->runs.count++] = id;
@@ -129,7 +112,8 @@ static int choose_rows(const struct filling *filling, const struct tp_parquet_re
 	*chosen = NULL;
 	if (!filling->tables->runs_known)
 		return 0;
-	int code = read_column(&ids, reader, group, "run_id", err);
+	int code =
+	    tp_parquet_values_read_named(&ids, reader, group, "run_id", TP_PARQUET_TEXT, err);
 	bool *fits = code ? NULL : calloc(ids.text_count + (size_t)1, sizeof(*fits));
 	*chosen = fits ? calloc(rows + 1, sizeof(**chosen)) : NULL;
 	if (!code && !*chosen)
@@ -137,7 +121,7 @@ static int choose_rows(const struct filling *filling, const struct tp_parquet_re
 	for (uint32_t i = 0; !code && i < ids.text_count; i++)
 		fits[i] = tp_fleet_names_have(&filling->tables->runs, ids.texts[i]);
 	for (uint64_t row = 0; !code && ids.numbers && row < rows; row++)
-		(*chosen)[row] = (!ids.present || ids.present[row]) && fits[ids.numbers[row]];
+		(*chosen)[row] = tp_parquet_has(&ids, row) && fits[ids.numbers[row]];
 	free(fits);
 	tp_parquet_values_release(&ids);
 	return code;
@@ -150,29 +134,22 @@ static int take_group(struct filling *filling, const struct tp_parquet_reader *r
 {
 	const struct tp_fleet_table *table = filling->table;
 	struct tp_parquet_values *values = calloc(table->count, sizeof(*values));
-	bool there[TP_FLEET_COLUMNS] = {false};
 	bool *chosen = NULL;
 	int code = values ? choose_rows(filling, reader, group, &chosen, err)
 			  : tp_err_memory(err, reader->name);
 	for (uint32_t i = 0; !code && i < table->count; i++) {
-		const int column = tp_parquet_reader_column(reader, table->columns[i].name);
-		if (!(filling->columns >> i & 1) || column < 0)
-			continue; // an older version does not have it: NULL
-		if (reader->columns[column].type != table->columns[i].type)
-			code = tp_err_set(err, TP_ERR_FORMAT, reader->name,
-			    "column '%s' has another type", table->columns[i].name);
-		else {
-			there[i] = true;
-			code = tp_parquet_values_read(
-			    &values[i], reader, group, (uint32_t)column, err);
-		}
+		if (!(filling->columns >> i & 1))
+			continue;
+		// An older version does not have it: NULL.
+		code = tp_parquet_values_read_named(
+		    &values[i], reader, group, table->columns[i].name, table->columns[i].type, err);
 	}
 	for (uint64_t row = 0; !code && row < reader->groups[group].rows; row++) {
 		int failed = SQLITE_OK;
 		if (chosen && !chosen[row])
 			continue;
 		for (uint32_t i = 0; !failed && i < table->count; i++)
-			if (there[i])
+			if (values[i].numbers)
 				failed = bind(filling->insert, (int)i + 1, table->columns[i].type,
 				    &values[i], row);
 		if (!failed && sqlite3_step(filling->insert) != SQLITE_DONE)
@@ -182,8 +159,7 @@ static int take_group(struct filling *filling, const struct tp_parquet_reader *r
 		sqlite3_reset(filling->insert);
 	}
 	for (uint32_t i = 0; values && i < table->count; i++)
-		if (there[i])
-			tp_parquet_values_release(&values[i]);
+		tp_parquet_values_release(&values[i]);
 	free(values);
 	free(chosen);
 	filling->tables->rows += code ? 0 : reader->groups[group].rows;

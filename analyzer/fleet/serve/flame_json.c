@@ -3,17 +3,10 @@
 #include "flame.h"
 
 #include "analyzer/fleet/durations.h"
-#include "common/hash.h"
+#include "common/index.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct texts {
-	const char **items;
-	uint32_t count;
-	struct tp_index index;
-};
 
 // Sums of one set are whole; of two they are means of a run.
 static void put(const struct tp_flame *flame, struct tp_json *json, double sum, double runs)
@@ -113,30 +106,6 @@ static void add_bounds(struct tp_json *json, uint32_t highest)
 	tp_json_end(json);
 }
 
-static bool texts_init(struct texts *texts, uint32_t most)
-{
-	*texts = (struct texts){.items = calloc((size_t)most + 1, sizeof(*texts->items))};
-	return tp_index_init(&texts->index, most + UINT64_C(1)) && texts->items;
-}
-
-static uint32_t texts_find(struct texts *texts, const char *text)
-{
-	uint32_t *slot = tp_index_first(&texts->index, tp_hash_text(text));
-	while (*slot && strcmp(texts->items[*slot - 1], text) != 0)
-		slot = tp_index_next(&texts->index, slot);
-	if (!*slot) {
-		texts->items[texts->count++] = text;
-		*slot = texts->count;
-	}
-	return *slot - 1;
-}
-
-static void texts_release(struct texts *texts)
-{
-	free(texts->items);
-	tp_index_release(&texts->index);
-}
-
 static const struct tp_serve_function *any_side(const struct tp_flame *flame, uint32_t function)
 {
 	return flame->shown_a[function] ? flame->shown_a[function] : flame->shown_b[function];
@@ -146,15 +115,15 @@ static const struct tp_serve_function *any_side(const struct tp_flame *flame, ui
 static bool add_texts(const struct tp_flame *flame, struct tp_json *json, const char *name,
     const char *names, bool modules)
 {
-	struct texts texts;
-	const bool ok = texts_init(&texts, flame->function_count + 1);
+	struct tp_texts texts;
+	const bool ok = tp_texts_init(&texts, flame->function_count + 1);
 	if (ok) {
-		texts_find(&texts, "");
+		tp_texts_number(&texts, "");
 		tp_json_array(json, name);
 		for (uint32_t i = 0; i < flame->function_count; i++) {
 			const struct tp_serve_function *it = any_side(flame, i);
 			tp_json_uint(
-			    json, NULL, texts_find(&texts, modules ? it->module : it->file));
+			    json, NULL, tp_texts_number(&texts, modules ? it->module : it->file));
 		}
 		tp_json_end(json);
 		tp_json_array(json, names);
@@ -162,7 +131,7 @@ static bool add_texts(const struct tp_flame *flame, struct tp_json *json, const 
 			tp_json_text(json, NULL, texts.items[i]);
 		tp_json_end(json);
 	}
-	texts_release(&texts);
+	tp_texts_release(&texts);
 	return ok;
 }
 

@@ -52,15 +52,15 @@ static int take_functions(void *context, const struct tp_serve_rows *rows, struc
 			continue;
 		struct in_run *it = &history->runs[rows->runs[row]];
 		it->there = true;
-		it->timed = tp_serve_has(&columns[F_SELF], row);
-		it->has_cpu = tp_serve_has(&columns[F_CPU], row);
+		it->timed = tp_parquet_has(&columns[F_SELF], row);
+		it->has_cpu = tp_parquet_has(&columns[F_CPU], row);
 		tp_serve_add(&it->calls, tp_serve_count(&columns[F_CALLS], row));
 		tp_serve_add(&it->timed_calls, tp_serve_count(&columns[F_TIMED], row));
 		tp_serve_add(&it->self_ns, tp_serve_count(&columns[F_SELF], row));
 		tp_serve_add(&it->cpu_ns, tp_serve_count(&columns[F_CPU], row));
 		it->max_ns = tp_serve_count(&columns[F_MAX], row);
 		if (!history->name)
-			history->name = strdup(tp_serve_text(&columns[F_NAME], row));
+			history->name = strdup(tp_parquet_text(&columns[F_NAME], row));
 		if (!history->name)
 			return tp_err_memory(err, NULL);
 	}
@@ -89,11 +89,11 @@ static int take_buckets(void *context, const struct tp_serve_rows *rows, struct 
 			return tp_err_memory(err, NULL);
 		history->buckets[history->count++] = (struct tp_serve_bucket){
 		    .function = rows->runs[row],
-		    .bucket = tp_serve_has(&columns[H_BUCKET], row)
+		    .bucket = tp_parquet_has(&columns[H_BUCKET], row)
 				  ? (int32_t)columns[H_BUCKET].numbers[row]
 				  : 0,
 		    .value_ns =
-			tp_serve_has(&columns[H_VALUE], row) ? columns[H_VALUE].numbers[row] : 0,
+			tp_parquet_has(&columns[H_VALUE], row) ? columns[H_VALUE].numbers[row] : 0,
 		    .calls = tp_serve_count(&columns[H_CALLS], row),
 		};
 	}

@@ -44,7 +44,7 @@ static bool fits(const struct tp_serve_run *run, const struct tp_serve_wish *wis
 	case TP_SERVE_HOST:
 		return strcmp(run->host, value) == 0;
 	case TP_SERVE_LABEL:
-		return tp_fleet_has_label(run->labels, value);
+		return false; // those of all keys together: is_chosen
 	default:
 		return strcmp(run->run_id, value) == 0;
 	}
@@ -82,24 +82,8 @@ static int check_wishes(const struct tp_serve_runs *runs, const struct tp_serve_
 	return 0;
 }
 
-// Whether the run has one of the labels of each key that is asked for.
-static bool fits_labels(
-    const struct tp_serve_run *run, const struct tp_serve_wish *wishes, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		bool found = wishes[i].criterion != TP_SERVE_LABEL;
-		for (uint32_t j = 0; !found && j < count; j++)
-			found = wishes[j].criterion == TP_SERVE_LABEL &&
-				tp_fleet_same_label(wishes[i].value, wishes[j].value) &&
-				fits(run, &wishes[j]);
-		if (!found)
-			return false;
-	}
-	return true;
-}
-
-static bool is_chosen(
-    const struct tp_serve_run *run, const struct tp_serve_wish *wishes, uint32_t count)
+static bool is_chosen(const struct tp_serve_run *run, const struct tp_serve_wish *wishes,
+    uint32_t count, const char *const *labels, uint32_t label_count)
 {
 	bool asked[TP_SERVE_CRITERIA] = {false};
 	bool met[TP_SERVE_CRITERIA] = {false};
@@ -108,7 +92,7 @@ static bool is_chosen(
 		asked[it] = true;
 		met[it] = met[it] || fits(run, &wishes[i]);
 	}
-	met[TP_SERVE_LABEL] = met[TP_SERVE_LABEL] && fits_labels(run, wishes, count);
+	met[TP_SERVE_LABEL] = tp_fleet_fits_labels(run->labels, labels, label_count);
 	bool any = false;
 	bool all = true;
 	for (int i = 0; i < TP_SERVE_RUN; i++) {
@@ -125,16 +109,24 @@ int tp_serve_set_choose(struct tp_serve_set *set, const struct tp_serve_runs *ru
 	const int code = check_wishes(runs, wishes, count, err);
 	if (code)
 		return code;
+	const char **labels = malloc((count + (size_t)1) * sizeof(*labels));
+	uint32_t label_count = 0;
 	set->items = malloc((runs->count + (size_t)1) * sizeof(*set->items));
-	if (!set->items)
+	if (!set->items || !labels) {
+		free(labels);
 		return tp_err_memory(err, NULL);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (wishes[i].criterion == TP_SERVE_LABEL)
+			labels[label_count++] = wishes[i].value;
 	for (uint32_t i = 0; i < runs->count; i++) {
-		if (!is_chosen(&runs->items[i], wishes, count))
+		if (!is_chosen(&runs->items[i], wishes, count, labels, label_count))
 			continue;
 		set->items[set->count++] = i;
 		for (int j = 0; j < 2; j++)
 			set->hash[j] = tp_hash_string(set->hash[j], runs->items[i].run_id);
 	}
+	free(labels);
 	return 0;
 }
 

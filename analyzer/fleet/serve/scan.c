@@ -36,23 +36,8 @@ static bool find_runs(const struct scanning *scanning, const struct tp_parquet_v
 		found |= of_text[i] != TP_SERVE_NONE;
 	}
 	for (uint64_t row = 0; found && row < ids->count; row++)
-		runs[row] =
-		    ids->present && !ids->present[row] ? TP_SERVE_NONE : of_text[ids->numbers[row]];
+		runs[row] = tp_parquet_has(ids, row) ? of_text[ids->numbers[row]] : TP_SERVE_NONE;
 	return found;
-}
-
-static int read_column(const struct tp_parquet_reader *reader, uint32_t group,
-    const struct tp_fleet_table *table, const char *name, struct tp_parquet_values *values,
-    struct tp_err *err)
-{
-	const int column = tp_parquet_reader_column(reader, name);
-	if (column < 0)
-		return 0; // an older version does not have it: NULL
-	if (reader->columns[column].type !=
-	    table->columns[tp_fleet_column_number(table, name)].type)
-		return tp_err_set(
-		    err, TP_ERR_FORMAT, reader->name, "column '%s' has another type", name);
-	return tp_parquet_values_read(values, reader, group, (uint32_t)column, err);
 }
 
 static bool has_key(const struct tp_parquet_values *values, int64_t key)
@@ -76,7 +61,8 @@ static int take_group(struct scanning *scanning, const struct tp_parquet_reader 
 	bool wanted = rows != 0;
 	int code = 0;
 	if (wanted && scanning->chosen) {
-		code = read_column(reader, group, table, "run_id", &ids, err);
+		code = tp_parquet_values_read_named(
+		    &ids, reader, group, "run_id", TP_PARQUET_TEXT, err);
 		runs = code ? NULL : malloc((rows + 1) * sizeof(*runs));
 		of_text = runs ? malloc((ids.text_count + (size_t)1) * sizeof(*of_text)) : NULL;
 		if (!code && !of_text)
@@ -84,7 +70,9 @@ static int take_group(struct scanning *scanning, const struct tp_parquet_reader 
 		wanted = !code && ids.numbers && find_runs(scanning, &ids, runs, of_text);
 	}
 	for (uint32_t i = 0; !code && wanted && scan->columns[i]; i++) {
-		code = read_column(reader, group, table, scan->columns[i], &columns[i], err);
+		const char *name = scan->columns[i];
+		code = tp_parquet_values_read_named(&columns[i], reader, group, name,
+		    table->columns[tp_fleet_column_number(table, name)].type, err);
 		if (!code && i == 0 && scan->key)
 			wanted = has_key(&columns[0], *scan->key);
 	}

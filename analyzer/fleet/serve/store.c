@@ -81,13 +81,13 @@ static int take_runs(void *context, const struct tp_serve_rows *rows, struct tp_
 		    &run.processor_ns, &run.processor_delay_ns, &run.self_ns, &run.cost_ns,
 		    &run.events, &run.calls, &run.threads, &run.missing_events, &run.complete};
 		for (uint32_t i = 0; i < FIRST_NUMBER; i++) {
-			*texts[i] = copy(runs, tp_serve_text(&rows->columns[i], row), err);
+			*texts[i] = copy(runs, tp_parquet_text(&rows->columns[i], row), err);
 			if (!*texts[i])
 				return err->code;
 		}
 		for (uint32_t i = 0; i < NUMBERS; i++) {
 			const struct tp_parquet_values *values = &rows->columns[FIRST_NUMBER + i];
-			numbers[i]->known = tp_serve_has(values, row);
+			numbers[i]->known = tp_parquet_has(values, row);
 			numbers[i]->value = numbers[i]->known ? values->numbers[row] : 0;
 		}
 		runs->items[runs->count++] = run;

@@ -13,6 +13,7 @@
 #define TP_SERVE_STORE_H
 
 #include "analyzer/fleet/folder.h"
+#include "analyzer/output/format/parquet_read.h"
 #include "common/arena.h"
 #include "common/index.h"
 
@@ -236,19 +237,11 @@ struct tp_serve_scan {
 	void *context;
 };
 
-static inline bool tp_serve_has(const struct tp_parquet_values *values, uint64_t row)
-{
-	return values->numbers && (!values->present || values->present[row]);
-}
 static inline uint64_t tp_serve_count(const struct tp_parquet_values *values, uint64_t row)
 {
-	return tp_serve_has(values, row) && values->numbers[row] > 0
+	return tp_parquet_has(values, row) && values->numbers[row] > 0
 		   ? (uint64_t)values->numbers[row]
 		   : 0;
-}
-static inline const char *tp_serve_text(const struct tp_parquet_values *values, uint64_t row)
-{
-	return tp_serve_has(values, row) ? values->texts[values->numbers[row]] : "";
 }
 
 /* Rows of the runs in SET; NULL: all rows, and `runs` is NULL. 0 or a negative tp_error. */

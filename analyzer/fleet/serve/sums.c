@@ -44,7 +44,7 @@ static uint32_t hash_bucket(const void *sums, uint32_t number)
 static void take_extremes(uint64_t *min, uint64_t *max, const struct tp_parquet_values *mins,
     const struct tp_parquet_values *maxs, uint64_t row)
 {
-	if (!tp_serve_has(mins, row))
+	if (!tp_parquet_has(mins, row))
 		return;
 	const uint64_t least = tp_serve_count(mins, row);
 	const uint64_t most = tp_serve_count(maxs, row);
@@ -85,7 +85,7 @@ static struct tp_serve_function *have_function(
     struct tp_serve_sums *sums, const struct tp_serve_rows *rows, uint64_t row, struct tp_err *err)
 {
 	const struct tp_parquet_values *columns = rows->columns;
-	const int64_t key = tp_serve_has(&columns[F_KEY], row) ? columns[F_KEY].numbers[row] : 0;
+	const int64_t key = tp_parquet_has(&columns[F_KEY], row) ? columns[F_KEY].numbers[row] : 0;
 	uint32_t found = tp_serve_sums_find(sums, key);
 	if (found != TP_SERVE_NONE)
 		return &sums->functions[found];
@@ -97,12 +97,12 @@ static struct tp_serve_function *have_function(
 	struct tp_serve_function made = {.key = key, .min_ns = UINT64_MAX};
 	const char **texts[] = {&made.name, &made.module, &made.file};
 	for (uint32_t i = 0; i < 3; i++) {
-		*texts[i] = tp_serve_copy(
-		    &sums->texts, &sums->text_bytes, tp_serve_text(&columns[F_NAME + i], row), err);
+		*texts[i] = tp_serve_copy(&sums->texts, &sums->text_bytes,
+		    tp_parquet_text(&columns[F_NAME + i], row), err);
 		if (!*texts[i])
 			return NULL;
 	}
-	if (tp_serve_has(&columns[F_LINE], row))
+	if (tp_parquet_has(&columns[F_LINE], row))
 		made.line = columns[F_LINE].numbers[row];
 	uint32_t *slot = tp_index_first(&sums->functions_by_key, hash_key(sums, key));
 	while (*slot)
@@ -130,11 +130,11 @@ static int take_functions(void *context, const struct tp_serve_rows *rows, struc
 		tp_serve_add(&it->self_ns, self);
 		tp_serve_add(&it->inclusive_ns, tp_serve_count(&columns[F_INCLUSIVE], row));
 		tp_serve_add(&it->total_ns, tp_serve_count(&columns[F_TOTAL], row));
-		tp_serve_add(&it->cpu_ns, tp_serve_has(&columns[F_CPU], row)
+		tp_serve_add(&it->cpu_ns, tp_parquet_has(&columns[F_CPU], row)
 					      ? tp_serve_count(&columns[F_CPU], row)
 					      : self);
 		take_extremes(&it->min_ns, &it->max_ns, &columns[F_MIN], &columns[F_MAX], row);
-		if (timed && tp_serve_has(&columns[F_SELF], row)) {
+		if (timed && tp_parquet_has(&columns[F_SELF], row)) {
 			// B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962.
 			const double x = (double)self / (double)timed;
 			const double before = x - it->mean;
@@ -202,7 +202,7 @@ static int too_many(struct tp_err *err)
 
 static int64_t number(const struct tp_parquet_values *values, uint64_t row)
 {
-	return tp_serve_has(values, row) ? values->numbers[row] : 0;
+	return tp_parquet_has(values, row) ? values->numbers[row] : 0;
 }
 
 static int take_profile(void *context, const struct tp_serve_rows *rows, struct tp_err *err)

@@ -618,6 +618,20 @@ int tp_parquet_values_read(struct tp_parquet_values *values, const struct tp_par
 	return code ? not_ours(reader, err) : 0;
 }
 
+int tp_parquet_values_read_named(struct tp_parquet_values *values,
+    const struct tp_parquet_reader *reader, uint32_t group, const char *name,
+    enum tp_parquet_type type, struct tp_err *err)
+{
+	const int column = tp_parquet_reader_column(reader, name);
+	*values = (struct tp_parquet_values){0};
+	if (column < 0)
+		return 0;
+	if (reader->columns[column].type != type)
+		return tp_err_set(
+		    err, TP_ERR_FORMAT, reader->name, "column '%s' has another type", name);
+	return tp_parquet_values_read(values, reader, group, (uint32_t)column, err);
+}
+
 void tp_parquet_values_release(struct tp_parquet_values *values)
 {
 	tp_arena_release(&values->arena);

@@ -65,5 +65,20 @@ struct tp_parquet_values {
 int tp_parquet_values_read(struct tp_parquet_values *values, const struct tp_parquet_reader *reader,
     uint32_t group, uint32_t column, struct tp_err *err);
 void tp_parquet_values_release(struct tp_parquet_values *values);
+/* The same of the column NAME. Without such a column 0, and VALUES has none; TP_ERR_FORMAT, too: it is of another type. */
+int tp_parquet_values_read_named(struct tp_parquet_values *values,
+    const struct tp_parquet_reader *reader, uint32_t group, const char *name,
+    enum tp_parquet_type type, struct tp_err *err);
+
+/* Whether ROW has a value; a column that is not there has none. */
+static inline bool tp_parquet_has(const struct tp_parquet_values *values, uint64_t row)
+{
+	return values->numbers && (!values->present || values->present[row]);
+}
+/* The text of ROW, "" without one. pre: the column is of texts. */
+static inline const char *tp_parquet_text(const struct tp_parquet_values *values, uint64_t row)
+{
+	return tp_parquet_has(values, row) ? values->texts[values->numbers[row]] : "";
+}
 
 #endif

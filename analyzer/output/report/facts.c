@@ -6,7 +6,6 @@
 #include "analyzer/output/text.h"
 #include "analyzer/output/view.h"
 #include "common/array.h"
-#include "common/hash.h"
 #include "common/index.h"
 #include "common/short_name.h"
 
@@ -17,32 +16,7 @@
 
 #define HISTOGRAMS_MAX 3000
 
-// Texts that many functions share, each once.
-struct texts {
-	const char **items;
-	uint32_t count;
-	struct tp_index index;
-};
-
-static bool texts_init(struct texts *texts, uint32_t most)
-{
-	texts->items = calloc((size_t)most + 1, sizeof(*texts->items));
-	return tp_index_init(&texts->index, most) && texts->items;
-}
-
-static uint32_t texts_find(struct texts *texts, const char *text)
-{
-	uint32_t *slot = tp_index_first(&texts->index, tp_hash_text(text));
-	while (*slot && strcmp(texts->items[*slot - 1], text) != 0)
-		slot = tp_index_next(&texts->index, slot);
-	if (!*slot) {
-		texts->items[texts->count++] = text;
-		*slot = texts->count;
-	}
-	return *slot - 1;
-}
-
-static void texts_add(const struct texts *texts, const char *name, struct tp_buf *out)
+static void texts_add(const struct tp_texts *texts, const char *name, struct tp_buf *out)
 {
 	tp_buf_addf(out, ",\"%s\":[", name);
 	for (uint32_t i = 0; i < texts->count; i++) {
@@ -51,12 +25,6 @@ static void texts_add(const struct texts *texts, const char *name, struct tp_buf
 		tp_json_quote(out, texts->items[i]);
 	}
 	tp_buf_add_char(out, ']');
-}
-
-static void texts_release(struct texts *texts)
-{
-	free(texts->items);
-	tp_index_release(&texts->index);
 }
 
 // Of the recording if it is there, else of the baseline.
@@ -204,14 +172,14 @@ static void add_short_names(const struct tp_report *report, struct tp_buf *out)
 
 static bool add_functions(struct tp_report *report, struct tp_buf *out)
 {
-	struct texts files = {0};
-	struct texts modules = {0};
+	struct tp_texts files = {0};
+	struct tp_texts modules = {0};
 	const uint32_t count = report->tree.function_count;
-	const bool ok = texts_init(&files, count + 1) && texts_init(&modules, count + 1);
+	const bool ok = tp_texts_init(&files, count + 1) && tp_texts_init(&modules, count + 1);
 	uint32_t highest = 0;
 	if (ok) {
-		texts_find(&files, "");
-		texts_find(&modules, "");
+		tp_texts_number(&files, "");
+		tp_texts_number(&modules, "");
 		tp_buf_add_string(out, ",\"functions\":{\"name\":[");
 		for (uint32_t i = 0; i < count; i++) {
 			if (i)
@@ -222,11 +190,11 @@ static bool add_functions(struct tp_report *report, struct tp_buf *out)
 		tp_buf_add_string(out, "],\"file\":[");
 		for (uint32_t i = 0; i < count; i++)
 			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",
-			    texts_find(&files, symbol_of(report, i)->file));
+			    tp_texts_number(&files, symbol_of(report, i)->file));
 		tp_buf_add_string(out, "],\"module\":[");
 		for (uint32_t i = 0; i < count; i++)
 			tp_buf_addf(out, "%s%" PRIu32, i ? "," : "",
-			    texts_find(&modules, symbol_of(report, i)->module));
+			    tp_texts_number(&modules, symbol_of(report, i)->module));
 		tp_buf_add_string(out, "],\"line\":[");
 		for (uint32_t i = 0; i < count; i++)
 			tp_buf_addf(out, "%s%" PRIu64, i ? "," : "", symbol_of(report, i)->line);
@@ -252,8 +220,8 @@ static bool add_functions(struct tp_report *report, struct tp_buf *out)
 		const uint32_t heat = tp_report_heat_highest(&report->heat);
 		add_bounds(report, heat > highest ? heat : highest, out);
 	}
-	texts_release(&files);
-	texts_release(&modules);
+	tp_texts_release(&files);
+	tp_texts_release(&modules);
 	return ok;
 }
 
