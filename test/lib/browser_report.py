@@ -55,6 +55,7 @@ class Report:
 
     def settle(self):
         self.browser.settle()
+        self.browser.until("return !document.querySelector('#edges[aria-busy=true]')")
 
     def state(self, flame="views.flame"):
         self.settle()

@@ -542,7 +542,7 @@ const pathOf = (tree, node) => {
 	for (let fn = 0; fn < data.functions.count; fn++) {
 		change({fn: String(fn)});
 		views.sandwich.show();
-		views.sandwich.showEdges();
+		views.sandwich.finish();
 		const tree = new Forward(currentSums(), {});
 		const calls = [];
 		const backward = views.sandwich.callers.tree;

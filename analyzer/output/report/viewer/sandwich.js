@@ -3,6 +3,7 @@
 
 class Sandwich {
 	constructor() {
+		this.steps = [];
 		const selected = (fn, it) => {
 			this.at = fn;
 			choose(it, {});
@@ -27,25 +28,38 @@ class Sandwich {
 		if (key === this.key)
 			return this.callers.draw(), this.callees.draw();
 		this.key = key;
+		const callers = new Backward(sums, {...options, of: fn});
+		const all = callers.total[0];
+		this.callers.show(callers);
+		byId('filling-name').textContent = functionName(fn);
+		byId('filling-place').textContent = functionPlace(fn, true);
+		byId('filling-share').textContent = formatWeight(all) + ' · ' + formatShare(all, sums.total[0]) + ' of all';
+		byId('edges').setAttribute('aria-busy', true);
+		// What it calls, and the lists, go through all paths again: the browser may paint before each.
+		const steps = this.steps = [() => this.showCallees(sums, options, fn), () => this.showEdges(sums, options, fn, all)];
+		const next = () => requestAnimationFrame(() => setTimeout(() => {
+			if (this.steps !== steps || !steps.length)
+				return;
+			steps.shift()();
+			next();
+		}));
+		next();
+	}
+
+	// What is left of that, at once.
+	finish() {
+		for (const step of this.steps.splice(0))
+			step();
+	}
+
+	showCallees(sums, options, fn) {
 		const callees = new Forward(sums, {...options, focus: fn});
-		this.callers.show(new Backward(sums, {...options, of: fn}));
 		// Its root is the program again: the function itself is below.
 		const root = callees.children(0)[0] ?? 0;
 		this.callees.show(callees, root, root);
-		byId('filling-name').textContent = functionName(fn);
-		byId('filling-place').textContent = functionPlace(fn, true);
-		byId('filling-share').textContent = formatWeight(callees.total[root]) + ' · ' + formatShare(callees.total[root], sums.total[0]) + ' of all';
-		// The lists go through all paths once more: the frames are painted first.
-		this.edges = {fn, sums, options, all: callees.total[root]};
-		byId('edges').setAttribute('aria-busy', true);
-		requestAnimationFrame(() => requestAnimationFrame(() => this.showEdges()));
 	}
 
-	showEdges() {
-		if (!this.edges)
-			return;
-		const {fn, sums, options, all} = this.edges;
-		this.edges = null;
+	showEdges(sums, options, fn, all) {
 		// The flame graph's tree, if it has all of them.
 		const shared = !state.inverted && focusFunction() < 0 && !hiddenFunctions().has(fn) && sums === currentSums();
 		const tree = shared ? currentTree() : new Forward(sums, options);
