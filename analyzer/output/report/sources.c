@@ -123,8 +123,12 @@ static void add_parts(struct tp_report *report, struct tp_json *json, const stru
 		const uint64_t number = line + 1;
 		while (next < count && places[next].line < number)
 			next++;
-		if (report->source_bytes >= ALL_MOST || (!inside && next == count))
+		if (!inside && next == count)
 			break;
+		if (report->source_bytes >= ALL_MOST) {
+			report->sources_left++; // a part of it
+			break;
+		}
 		if (next < count && places[next].line == number) {
 			start = number;
 			inside = true;
