@@ -15,7 +15,7 @@ struct tp_grid_cell {
 	const char **values; /* for each of plan->columns; NULL: it has no such factor */
 	const char *name;    /* of its folder; no other cell has it */
 	const char *skipped; /* why it cannot be run here; NULL: it can */
-	uint64_t key;        /* of all that decides what is measured; set by the session */
+	uint64_t key;        /* of all that decides the measurement; set by the session */
 };
 
 enum tp_run_kind { TP_RUN_MEASURED, TP_RUN_WARM_UP, TP_RUN_DEEP_TRACE };

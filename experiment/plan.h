@@ -2,13 +2,13 @@
 /*
  * Experiments: a plan names tasks and factors, and becomes a table of measurements.
  *
- *	plan.toml ──► toml.cpp ──► plan.c     struct tp_plan: what is written in the file, checked
+ *	plan.toml ──► toml.cpp ──► plan.c     struct tp_plan: the contents of the file, checked
  *	                             │
  *	                             ▼
  *	                           grid.c     struct tp_grid: a cell for each task, variant and combination of factor values, with a
  *	                             │        folder of its own; and the order of the runs, which the seed gives
  *	                             ▼
- *	                         session.c    what has no result yet is run: cmdline.c says what is executed,
+ *	                         session.c    runs what has no result yet: cmdline.c has the commands,
  *	                             │        run.c executes it, collect*.c measure it
  *	                             ▼
  *	        OUTPUT/CELL/ITERATION/result.tsv    written beside and renamed: a run that has none did not happen
@@ -130,7 +130,7 @@ struct tp_plan {
 	uint64_t seed;
 	bool has_seed;
 	struct tp_plan_texts events; /* of perf, besides the usual ones */
-	bool debug;                  /* say what is executed */
+	bool debug;                  /* print each command */
 	bool system_events;          /* what the kernel does for each run, by BPF programs */
 	bool energy;
 	uint64_t energy_interval_ns;

@@ -21,7 +21,7 @@ struct tp_experiment_options {
 /* What is said while it runs. */
 struct tp_experiment_watch {
 	void *context;
-	/* Before a run: the Nth of COUNT that are left. ARGV is what is executed. */
+	/* Before a run: the Nth of COUNT that are left. ARGV is the command. */
 	void (*begins)(void *context, const struct tp_grid_cell *cell, const struct tp_run *run,
 	    uint32_t n, uint32_t count, char *const *argv);
 	void (*ends)(void *context, const struct tp_run *run, const struct tp_measured *measured);
@@ -64,7 +64,7 @@ void tp_experiment_close(struct tp_experiment *experiment);
 int tp_experiment_folder(const struct tp_experiment *experiment, const struct tp_run *run,
     char path[PATH_MAX], struct tp_err *err);
 
-/* ---- what is executed (cmdline.c) */
+/* ---- commands (cmdline.c) */
 
 /* A command line, all in its arena. */
 struct tp_cmdline {
@@ -72,7 +72,7 @@ struct tp_cmdline {
 	char **argv;
 	char **variables; /* "NAME=value", NULL at the end */
 	const char *cwd;
-	const char *program; /* what is measured, perhaps inside of argv */
+	const char *program; /* the measured program, perhaps inside of argv */
 };
 
 /* Where a line's placeholders lead. All NULL: they stay as they are, for keys and for showing. */
@@ -114,7 +114,7 @@ int tp_gramine_make(
 /* Those that a run of the cell is measured with, in a static array that NULL ends. */
 const struct tp_collector *const *tp_collectors(const struct tp_experiment *experiment,
     const struct tp_grid_cell *cell, const struct tp_run *run, const char *folder);
-/* Add what can only be told from what the run has left behind: traces, output of perf, energy of disks. */
+/* Add the results that only the files of the run show: traces, output of perf, energy of disks. */
 void tp_collect_rest(const struct tp_experiment *experiment, const struct tp_grid_cell *cell,
     const struct tp_run *run, const char *folder, struct tp_measured *to);
 /* ---- folders (folder.c) */

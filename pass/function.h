@@ -13,7 +13,7 @@
 #define TP_ATTRIBUTE_EVENT "event"
 #define TP_ATTRIBUTE_COUNT "count"
 #define TP_ATTRIBUTE_SAMPLE "sample/" /* and a number behind it */
-/* Not recorded; but if control may come back to it from above, it says so (resync). */
+/* Not recorded; but if control may return to it from above, it says so (resync). */
 #define TP_ATTRIBUTE_SKIP "skip"
 #define TP_ATTRIBUTE_NEVER "never" /* no code of ours at all */
 #define TP_ATTRIBUTE_DONE "done"

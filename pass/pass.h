@@ -31,13 +31,13 @@ struct tp_pass {
 	enum tp_shape shape;
 	bool one_thread;    /* for a platform that runs one thread (abi.h) */
 	bool untimed_exits; /* the clock is read on entry only */
-	uint32_t sample; /* of functions that would have events: 1 of so many calls has, 0: none */
+	uint32_t sample; /* of functions that would have events: 1 call of this number has them, 0: none */
 	const char *module; /* what it will be linked into, for mod: lines; NULL: not known */
 	const char
 	    *switches; /* names with "," between them: these functions switch stacks; or NULL */
 	const char *inventory_folder; /* inventories are also written as files there; or NULL */
 	uint64_t lists_hash;          /* of the allowlist's lines */
-	bool inventory;               /* leave inventories in what is compiled (inventory_pass.h) */
+	bool inventory;               /* leave inventories in objects (inventory_pass.h) */
 	/* More passes may inline what we instrument (LTO on a linker that cannot load the plugin). */
 	bool inlined_later;
 };

@@ -54,7 +54,7 @@ struct tp_list_check {
 
 /*
  * Check the list of USE, which must outlive CHECK. 0 or TP_ERR_MEMORY. Release it in any case.
- * An inventory without functions limits it to what can be told from the lines alone.
+ * An inventory without functions limits it to what the lines alone show.
  */
 int tp_list_check_init(struct tp_list_check *check, const struct tp_list_use *use,
     const struct tp_list_check_options *options, struct tp_err *err);

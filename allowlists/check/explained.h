@@ -23,7 +23,7 @@ struct tp_explained {
 };
 
 /*
- * Gather what is known of the FUNCTION with this index. LIST and WORKLOAD may be NULL. 0 or
+ * Gather the facts about the FUNCTION with this index. LIST and WORKLOAD may be NULL. 0 or
  * TP_ERR_MEMORY. Release it in any case.
  */
 int tp_explained_init(struct tp_explained *explained, const struct tp_inventory *inventory,

@@ -48,7 +48,7 @@ struct tp_choose_options {
 	struct tp_cost cost;
 	double sample_worth; /* of a sampled function's time, beside 1; 0: no sampling */
 	uint64_t work;       /* items to look at until the best choice so far has to do; 0: many */
-	bool count_rest;     /* count what is left out, as far as the budget goes */
+	bool count_rest;     /* count the functions left out, as far as the budget goes */
 	/* Call paths, if time whose own function has no events is to count for its callers: ... */
 	const struct tp_workload_node *nodes; /* items by number of function */
 	uint32_t node_count;

@@ -13,7 +13,7 @@
 
 /* Recordings that others have added up, in place of a profile: see tp_workload_sum. */
 struct tp_generate_sums {
-	const char *name;      /* what is shown in place of a file's name, in the tables ... */
+	const char *name;      /* shown in place of a file's name, in the tables ... */
 	const char *list_name; /* ... and in the list */
 	const struct tp_workload_sum *functions;
 	uint32_t function_count;
@@ -58,7 +58,7 @@ struct tp_generate_options {
 	uint32_t never_count;
 	bool paths;      /* time counts for callers too, less for each call in between */
 	bool no_sample;  /* events only */
-	bool count_rest; /* count what is left out, as far as the budget goes */
+	bool count_rest; /* count the functions left out, as far as the budget goes */
 	bool curve;      /* what other budgets would name */
 	const char *const *debug_dirs;
 	uint32_t debug_dir_count;
@@ -121,7 +121,7 @@ struct tp_shares {
 	double samples;
 	double bound;        /* ... the most that events alone name, ... */
 	double sample_bound; /* ... and samples within what the events leave of the budget; */
-	double untold;       /* of how much it cannot be told whose it is, as threads waited */
+	double untold;       /* time that belongs to no known function, as threads waited */
 };
 
 struct tp_shares tp_generated_shares(

@@ -29,7 +29,7 @@ const char *tp_quality_text(enum tp_quality quality);
  */
 uint32_t *tp_generated_by_time(const struct tp_generated *generated);
 
-/* A function that has no events as it was inlined, and what is known of where it went. */
+/* A function that has no events as it was inlined, and where it went, if known. */
 struct tp_invisible {
 	const struct tp_inventory_function *function;
 	double host_ns; /* own time of the functions that hold it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the parts of the chooser share: the choice so far, and what is left of the budget. */
+/* What the parts of the chooser share: the choice so far, and the rest of the budget. */
 #ifndef TP_CHOOSE_INTERNAL_H
 #define TP_CHOOSE_INTERNAL_H
 
@@ -36,7 +36,7 @@ double tp_choosing_ns(const struct tp_choosing *choosing, const struct tp_choice
     enum tp_category level, uint32_t sample);
 double tp_choosing_bytes(const struct tp_choice *item, enum tp_category level, uint32_t sample);
 
-/* Whether raising the item to this level stays within what is left. */
+/* Whether raising the item to this level stays within the rest of the budget. */
 bool tp_choosing_fits(
     const struct tp_choosing *choosing, const struct tp_choice *item, enum tp_category level);
 void tp_choosing_set_to(struct tp_choosing *choosing, struct tp_choice *item,
@@ -52,9 +52,9 @@ double tp_choosing_weight(
  * that takes too long. 0 or TP_ERR_MEMORY.
  */
 int tp_choosing_take_events(struct tp_choosing *choosing);
-/* The value that no choice of events within what is left exceeds. */
+/* The value that no choice of events within the rest of the budget exceeds. */
 double tp_choosing_bound(struct tp_choosing *choosing);
-/* The value that no samples exceed within what is left when events have been chosen. */
+/* The value that no samples within the rest of the budget exceed when events have been chosen. */
 double tp_choosing_sample_bound(struct tp_choosing *choosing);
 
 enum tp_limit { TP_LIMIT_TIME, TP_LIMIT_LOG };

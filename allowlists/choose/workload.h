@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * What a program does, function by function: calls and own time, from whatever profile there is.
- * Functions are told by their linkage names.
+ * Functions are known by their linkage names.
  */
 #ifndef TP_WORKLOAD_H
 #define TP_WORKLOAD_H
@@ -32,7 +32,7 @@ struct tp_workload_function {
 	uint64_t child_calls; /* with events, that it made */
 	double scale;         /* all calls for each timed one, if it was sampled; else 1 */
 	double raw_self_ns;   /* as the profile has it */
-	double self_ns;       /* less what events cost, and what waiting can be told */
+	double self_ns;       /* less the cost of events, and known waits */
 	double sure_ns;       /* part of it in which it ran, wherever its threads waited */
 	uint64_t samples;
 	double min_ns;        /* of a call in the profile, as it has it; 0: unknown */
@@ -125,7 +125,7 @@ double tp_workload_events_ns(const struct tp_workload *workload, double event_ns
 
 /*
  * What is left of the times of the functions when their threads' waiting is taken off, docs/selection.md:
- * as parts of them, kept[i] what is left of function i, and sure[i] what is certainly its own. The paths' times
+ * as parts of them, kept[i] the rest of function i, and sure[i] the part that is certainly its own. The paths' times
  * are to be less what events cost; they become less the waiting, too. 0 or TP_ERR_MEMORY.
  */
 int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double *sure);
@@ -182,7 +182,7 @@ struct tp_samples {
 
 /*
  * Read FILE into samples of the workload's functions. 0 or an error: TP_ERR_NOT_FOUND if none is in
- * a function of the workload, TP_ERR_SYNTAX for a line that is none of the above, TP_ERR_SYSTEM if
+ * a function of the workload, TP_ERR_SYNTAX for any other line, TP_ERR_SYSTEM if
  * perf is needed and does not run.
  */
 int tp_samples_read(

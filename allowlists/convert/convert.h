@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Lists of other tools: read into ours, and written from ours. What the other side cannot say is kept
- * as a comment, and the caller is told.
+ * as a comment, and the caller is informed.
  */
 #ifndef TP_LIST_CONVERT_H
 #define TP_LIST_CONVERT_H
@@ -14,7 +14,7 @@ struct tp_list_input {
 	const char *text;
 	size_t size;
 	const char *file;
-	/* Told of what is lost, or decided differently, at LINE (0: the list as a whole). */
+	/* Called for a rule that is lost, or decided differently, at LINE (0: the list as a whole). */
 	void (*warn)(const char *file, uint32_t line, const char *text);
 };
 

@@ -104,7 +104,7 @@ int tp_inventory_add_memory(struct tp_inventory_builder *builder, const void *da
     const char *name, struct tp_err *err);
 
 /*
- * Add what is in TEXT of SIZE bytes, behind which a NUL must stand: one inventory or several. TEXT is
+ * Add the contents of TEXT, SIZE bytes, behind which a NUL must stand: one inventory or several. TEXT is
  * changed, and the inventory refers to it: have it in its arena. FILE is for errors; `module` is for
  * units that name none. 0, TP_ERR_FORMAT or TP_ERR_VERSION with *err naming FILE and line.
  */

@@ -30,7 +30,7 @@ struct tp_inventory_edge {
 	uint32_t function; /* index in functions */
 	uint32_t sites;    /* call sites, or copies */
 	double frequency;  /* calls for each of the function, as compilers guess; 0: unknown */
-	bool guessed; /* of `into`: told from who called it before, not from debug information */
+	bool guessed; /* of `into`: derived from its earlier callers, not from debug information */
 };
 
 struct tp_inventory_function {
@@ -52,7 +52,7 @@ struct tp_inventory_function {
 	struct tp_facts facts;     /* after it; zeroes unless emitted */
 	uint64_t indirect_calls;   /* call sites whose callee is not known */
 	uint64_t constant_trips;   /* loops whose number of rounds is known */
-	enum tp_category decision; /* what the compiler did; SKIP for what is not emitted */
+	enum tp_category decision; /* what the compiler did; SKIP for functions that are not emitted */
 	uint32_t sample;
 	const char *by_file; /* the allowlist line that said so; NULL: the default, or no list */
 	uint32_t by_line;

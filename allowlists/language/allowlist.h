@@ -7,7 +7,7 @@
  *
  *   fun:   linkage (mangled) name          src:      source file of the function
  *   name:  demangled name                  mainfile: source file that is compiled
- *   where: predicates on what is known of  mod:      program or library that it ends up in
+ *   where: predicates on the facts about  mod:      program or library that it ends up in
  *          the function: where:instrs<20,loops=0=skip
  *   default: takes a category, for what no line matches
  *   fun:X@src:Y  both must match
@@ -100,7 +100,7 @@ struct tp_verdict tp_allowlist_default(const struct tp_allowlist *list);
 struct tp_allowlist_line {
 	const char *file;
 	uint32_t line;
-	uint32_t column;   /* of what is matched */
+	uint32_t column;   /* of the glob */
 	const char *text;  /* the whole line, without blanks around it */
 	const char *exact; /* the linkage name if the line is fun: without a glob, else NULL */
 	bool names_only;   /* it looks at function names only: fun: or name: */

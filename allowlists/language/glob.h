@@ -40,7 +40,7 @@ enum tp_glob_token {
 	TP_GLOB_SET, /* TP_GLOB_SET + n: sets[n] */
 };
 
-/* What is wrong with a glob; what is a constant string. */
+/* The error in a glob: a constant string. */
 struct tp_glob_error {
 	size_t offset; /* of the byte in the glob at which it is */
 	const char *what;

@@ -107,7 +107,7 @@ int tp_allowlist_build(struct tp_allowlist *list);
 
 /* Whose lines these are. */
 enum tp_section {
-	TP_SECTION_OURS,    /* what is wrong stops the reading */
+	TP_SECTION_OURS,    /* an error stops the reading */
 	TP_SECTION_PROFILE, /* Clang's profile lists: the same, but unknown things are skipped */
 	TP_SECTION_XRAY_ALWAYS, /* XRay's attribute lists */
 	TP_SECTION_XRAY_NEVER,
@@ -138,7 +138,7 @@ int tp_parser_glob_error(
 /* The category of this word (`sample` and `sample/N` too); false if it is none. */
 bool tp_category_find(struct tp_span word, enum tp_category *category, uint32_t *sample);
 
-/* The kind that TEXT, up to a colon, names; false if it is none of ours. */
+/* The kind that TEXT, up to a colon, names; false if it is not ours. */
 bool tp_rule_kind_find(struct tp_span text, enum tp_rule_kind *kind);
 /* The word that it is written with. */
 const char *tp_rule_kind_name(enum tp_rule_kind kind);

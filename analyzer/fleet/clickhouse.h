@@ -3,7 +3,7 @@
  * The tables of a fleet in ClickHouse, from 18.16 on: statements that make them, and their rows as its TabSeparated. Each has the columns
  * `day` and `program` first, which files have in the names of their folders.
  *
- * A table replaces rows of the same key (ReplacingMergeTree), and no two rows of a run have one: what is inserted twice is there
+ * A table replaces rows of the same key (ReplacingMergeTree), and no two rows of a run have one: a row that is inserted twice is there
  * once, for those who ask with FINAL. `calls` has a column more for that, `call_number`.
  */
 #ifndef TP_FLEET_CLICKHOUSE_H

@@ -105,7 +105,7 @@ struct tp_fleet_adding {
 
 /* Make the folders, unless added->already. 0 or a negative tp_error; end it in any case. */
 int tp_fleet_adding_begin(struct tp_fleet_adding *adding, struct tp_err *err);
-/* The file of a table is in the stage, with so many rows. */
+/* The file of a table is in the stage, with this number of rows. */
 int tp_fleet_adding_file(
     struct tp_fleet_adding *adding, enum tp_fleet_table_id id, uint64_t rows, struct tp_err *err);
 /* Put all files in their places, unless somebody has done so meanwhile: added->already. */

@@ -27,12 +27,12 @@ int tp_http_open(struct tp_http *http, const struct tp_http_server *server, stru
 void tp_http_close(struct tp_http *http);
 /*
  * Post a BODY; the answer's body is added to ANSWER, its status in *STATUS. TP_ERR_SYSTEM: there was no answer, or not
- * all of it: whether the server has done what it was told is not known. TP_ERR_FORMAT: trying again is in vain.
+ * all of it: whether the server has carried out the request is not known. TP_ERR_FORMAT: trying again is in vain.
  */
 int tp_http_post(struct tp_http *http, const struct tp_buf *body, struct tp_buf *answer,
     long *status, struct tp_err *err);
 
-/* How often a request is made, and who is told. */
+/* How often a request is made, and who is notified. */
 struct tp_http_tries {
 	uint32_t retries; /* after 0.5, 1, 2, 4 ... 30 seconds */
 	bool strict;      /* of status 5xx only 502, 503 and 504 */

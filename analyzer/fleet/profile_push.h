@@ -53,7 +53,7 @@ struct tp_profile_pushed {
  */
 bool tp_profile_label_check(const char *label);
 /*
- * The labels of a profile: what was GIVEN, and of the trace what is not given: service_name (the
+ * The labels of a profile: those GIVEN, and from the trace those not given: service_name (the
  * program) and host. Sorted by name. 0 or TP_ERR_MEMORY; release it in any case.
  */
 struct tp_profile_labels {

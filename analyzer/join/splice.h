@@ -97,7 +97,7 @@ struct tp_join_record {
 	uint32_t chunk;
 	uint32_t at;     /* its place in the chunk */
 	uint64_t raw;    /* the word behind a RESYNC */
-	uint32_t module; /* of a COUNTS record, 0: not told */
+	uint32_t module; /* of a COUNTS record, 0: not known */
 	uint32_t pairs;  /* the same: words behind it, from place `at` + 1 on */
 	bool timed;
 	bool border; /* CALL_OUT to RETURN_IN */
@@ -235,10 +235,10 @@ void tp_splice_release(struct tp_splice *splice);
 
 /* Write a thread of the host. */
 int tp_splice_host(struct tp_splice *splice, uint32_t thread);
-/* Write what is left of a thread of the TEE. */
+/* Write the rest of a thread of the TEE. */
 int tp_splice_rest(struct tp_splice *splice, uint32_t thread);
 
-/* ---- the TEE's records: what is written is calls that nest and end, of the TEE's functions, at times that fit */
+/* ---- the TEE's records: written are calls that nest and end, of the TEE's functions, at times that fit */
 
 /*
  * Write RECORD, at LIMIT at the latest. It ends no call but those that are open above BASE. 0 or a negative

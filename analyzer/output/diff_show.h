@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A comparison of runs as a table, CSV or JSON, and what is wrong with it by rules. */
+/* A comparison of runs as a table, CSV or JSON, and where it breaks rules. */
 #ifndef TP_DIFF_SHOW_H
 #define TP_DIFF_SHOW_H
 

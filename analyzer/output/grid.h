@@ -89,7 +89,7 @@ static inline bool tp_grid_skips(struct tp_grid *grid)
 	grid->more += tp_grid_full(grid);
 	return tp_grid_full(grid);
 }
-/* Write what is in the table, and begin another one with the same columns; only of tables. */
+/* Write the table, and begin another one with the same columns; only of tables. */
 void tp_grid_flush(struct tp_grid *grid, struct tp_err *err);
 /* Write the rest. CODE, if it is not 0; TP_ERR_NOT_FOUND for a column that was chosen and is not there; 0. */
 int tp_grid_end(struct tp_grid *grid, int code, struct tp_err *err);

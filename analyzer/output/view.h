@@ -45,7 +45,7 @@ struct tp_view_options {
 	const char *const *borders;
 	uint32_t border_count;
 	bool by_module;
-	uint64_t around_slowest; /* of a timeline: only around so many calls, the slowest; 0: all */
+	uint64_t around_slowest; /* of a timeline: only around this number of calls, the slowest; 0: all */
 };
 
 /* Whether a view is of functions that match options->function. */
@@ -92,7 +92,7 @@ void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, s
 /* The first part of it, without what limits the numbers. */
 void tp_view_add_facts(const struct tp_analysis *analysis, struct tp_buf *out);
 /*
- * The same as OPTIONS want it: on a terminal, unless they say verbose, three lines and the notes on what is wrong. Lines are
+ * The same as OPTIONS want it: on a terminal, unless they say verbose, three lines and the notes on errors. Lines are
  * broken at blanks.
  */
 void tp_view_add_heading(

@@ -110,7 +110,7 @@ struct tp_analysis_options {
 	uint64_t
 	    since; /* ticks: only what comes behind, unless a part is asked for by these; 0: all */
 	struct tp_kept *
-	    kept; /* the trace grows: what is kept of it (kept.h); or NULL. Outlives the analysis */
+	    kept; /* the trace grows: the state kept of it (kept.h); or NULL. Outlives the analysis */
 	uint64_t least_ns;
 	uint64_t depth;           /* deeper calls are part of their callers; 0: none */
 	const char *const *focus; /* patterns of functions */
@@ -219,7 +219,7 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
  * added was measured as self time of callers. Nothing is added to recursive functions.
  */
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
-/* Whether it is known how far off self times may be: costs are told apart by function, and the clock did not stand still. */
+/* Whether it is known how far off self times may be: costs are known by function, and the clock did not stand still. */
 bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
 /*
  * What a function has in common with itself in other recordings: a hash of its name in the symbol table (or of

@@ -35,8 +35,8 @@ bool tp_functions_list(struct tp_analysis *analysis);
  *
  *   ignore  paths through a function that matches are left out, with their times;
  *   focus   only times of paths through a function that matches are kept, and the way to them: the
- *           functions above keep their calls, and of their times what is below them and kept;
- *   depth   what is deeper is part of its callers.
+ *           functions above keep their calls, and of their times the kept calls below them;
+ *   depth   deeper calls are part of their callers.
  *
  * Nodes that are left out stay in the profile's array, without calls and times, with function 0, and
  * are no one's children. 0; TP_ERR_SYNTAX for a bad pattern; TP_ERR_NOT_FOUND if one matches no function; TP_ERR_MEMORY.

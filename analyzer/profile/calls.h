@@ -14,7 +14,7 @@
  * Hand the calls of analysis->threads[THREAD] to the sink, within the analysis's range of time and from
  * its least time on. call->node is an index in that thread's profile.nodes. Of an analysis that was
  * filtered by functions or depth, only the calls of paths that are left are handed on, with the self
- * times that the sums have: 0 for callers that are only the way to what is in focus.
+ * times that the sums have: 0 for callers that are only the way to the focus.
  * 0 or a negative tp_error; may be called for several threads at once.
  */
 int tp_calls_each(const struct tp_analysis *analysis, uint32_t thread, struct tp_call_sink *sink,
@@ -25,7 +25,7 @@ int tp_calls_each(const struct tp_analysis *analysis, uint32_t thread, struct tp
  * its own, which begin and end in it, and its own profile (stack_part.h).
  */
 
-/* In how many parts a thread may be had, up to 64, if there are so many workers; 1: only by tp_calls_each. */
+/* How many parts a thread can be split into, up to 64 and the number of workers; 1: only tp_calls_each. */
 uint32_t tp_calls_parts(const struct tp_analysis *analysis, uint32_t thread, uint32_t workers);
 
 /* A part behind the first one. */

@@ -31,7 +31,7 @@ struct tp_diff_item {
 
 struct tp_diff {
 	uint32_t runs;
-	uint32_t before; /* so many of them come first */
+	uint32_t before; /* the number of them that come first */
 	struct tp_diff_item *items;
 	uint32_t count;
 	double *values;                  /* of each item, of each run, TP_DIFF_METRICS */

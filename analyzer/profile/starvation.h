@@ -14,7 +14,7 @@
 
 /* From this part of the run on, times by a soft clock are called coarse, and nothing is advised by them. */
 #define TP_STARVATION_COARSE 0.01
-/* From this part on it is not told how far off they may be; and any function may have had all waits for a processor. */
+/* From this part on no uncertainty is given for them; and any function may have had all waits for a processor. */
 #define TP_STARVATION_HEAVY 0.1
 
 struct tp_starvation {

@@ -96,7 +96,7 @@ struct tp_query_source {
 };
 void tp_query_set_source(struct tp_query *query, const struct tp_query_source *source);
 
-/* What there is, as text: all tables, or the one called NAME. False: there is none of that name. */
+/* What there is, as text: all tables, or the one called NAME. False: there is no table of that name. */
 bool tp_query_describe(const char *name, struct tp_buf *out);
 
 /* Of traces that are there in SQL. */

@@ -20,7 +20,7 @@ struct tp_query {
 	uint64_t steps;
 	atomic_bool give_up;
 	const struct tp_query_source *source; /* or NULL */
-	bool locked;           /* what is run is a user's: see authorizer in query.c */
+	bool locked;           /* the statement is a user's: see authorizer in query.c */
 	bool reads_tid;        /* a statement has named tid where it was the trace's number */
 	const char *preparing; /* the statement that is prepared, or NULL */
 	char having[8][64];    /* columns that its HAVING names */
@@ -56,7 +56,7 @@ extern const struct tp_sql_module tp_sql_array_module;
 extern const struct tp_sql_module tp_sql_calls_module;
 extern const struct tp_sql_module tp_sql_events_module;
 
-/* A view over the tables: another program's names for what is in them. */
+/* A view over the tables: another program's names for their columns. */
 struct tp_sql_view {
 	const char *name;
 	const char *summary;
@@ -126,7 +126,7 @@ int tp_sql_add_functions(struct tp_query *query);
 /* What a statement of SQL does, by its words: so that a refusal names what the user wrote. */
 struct tp_sql_verb {
 	char name
-	    [32]; /* in capitals, of CREATE and its like with what is created: "CREATE VIEW"; or empty */
+	    [32]; /* in capitals, of CREATE and its like with the kind of object: "CREATE VIEW"; or empty */
 	int offset;  /* where in the statement it stands; -1: there is none that SQLite knows */
 	bool writes; /* it would change something, or begin or end a transaction */
 };

@@ -6,7 +6,7 @@
  *
  * On one stack, enter and leave are properly nested. A thread with several stacks (moves.h) leaves
  * one and goes on in another: then pause is called for each open call, the innermost first, and resume,
- * the outermost first, when it comes back. Calls of a stack that is not come back to end with `away`
+ * the outermost first, when it comes back. Calls of a stack that never resumes end with `away`
  * set. Who draws slices ends one at pause and begins one at resume.
  */
 #ifndef TP_CALL_SINK_H

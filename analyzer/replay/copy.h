@@ -17,7 +17,7 @@ int tp_profile_copy(struct tp_profile *to, const struct tp_profile *from);
 int tp_stack_copy(struct tp_stack *to, const struct tp_stack *from, struct tp_profile *profile);
 
 /*
- * Forget what the copy has counted so far, but not what is open in it: from here on it is as if the records so far had been
+ * Forget what the copy has counted so far, but not its open calls: from here on it is as if the records so far had been
  * replayed before a range of times that begins at FROM. pre: no record so far is behind FROM.
  */
 void tp_stack_begin_anew(struct tp_stack *copy, uint64_t from);

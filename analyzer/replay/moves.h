@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The stacks of a thread that it does not run on now: each has calls that began, were left for another stack, and may be
- * come back to. A stack is named by the last position (log.h) at which it was left or resynchronised.
+ * resumed. A stack is named by the last position (log.h) at which it was left or resynchronised.
  *
  * Threads whose stacks move from one to another are replayed together: a thread waits at a record that brings a stack
  * from another thread until that one has been replayed up to where the stack was left, and takes it from there.
@@ -48,7 +48,7 @@ struct tp_frame {
 	uint32_t off;   /* of the stack's frame_offs; 0: it had a processor all the time */
 };
 
-/* The name of a stack that nothing can come back to by name. */
+/* The name of a stack that cannot be resumed by name. */
 #define TP_CONTEXT_UNNAMED UINT64_MAX
 
 struct tp_context {

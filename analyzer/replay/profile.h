@@ -21,7 +21,7 @@ struct tp_node {
 	uint32_t parent;
 	uint32_t first_child;  /* 0: none */
 	uint32_t next_sibling; /* 0: none */
-	bool is_way;    /* only there for what is below it (filter.h): own times do not count */
+	bool is_way;    /* only there for the nodes below it (filter.h): own times do not count */
 	uint64_t calls; /* that have ended */
 	uint64_t inclusive;
 	uint64_t self;
@@ -39,7 +39,7 @@ struct tp_local_function {
 	uint64_t out;
 };
 
-/* A tick has so many parts. */
+/* The parts of a tick. */
 #define TP_COST_PARTS 256
 
 /* What recording the calls of one function costs, as in tp_profile_cost. */
@@ -54,7 +54,7 @@ struct tp_profile_cost {
 	uint64_t in;      /* in its own time, if it ended with a time */
 	uint64_t out;     /* in its caller's time, if it ended with a time */
 	uint64_t untimed; /* in its own time, if it ended without one */
-	/* With a clock that another core stores: by so many ticks the first look behind a store is later than it would be. */
+	/* With a clock that another core stores: how many ticks later the first look after a store is than it would be. */
 	double wait;
 	uint64_t period; /* ticks from store to store; 0 with other clocks */
 	const struct tp_function_cost
@@ -87,7 +87,7 @@ enum tp_time {
 	TP_TIME_PREEMPTED, /* it could have run, and had no processor */
 };
 
-/* "wall", "cpu", "wait", "preempted"; and what is said of it: "in which ...". */
+/* "wall", "cpu", "wait", "preempted"; and its description: "in which ...". */
 const char *tp_time_name(enum tp_time time);
 const char *tp_time_meaning(enum tp_time time);
 
@@ -108,7 +108,7 @@ static inline void tp_node_parts_add(struct tp_node_parts *to, const struct tp_n
 }
 
 /*
- * From so many nodes on they do not fit into the second cache, and replay goes on while it waits for them (stack_usual.c).
+ * With this number of nodes they do not fit into the second cache, and replay goes on while it waits for them (stack_usual.c).
  * With 21,846 paths that saves a fifth of the time, with 8114 it costs a tenth.
  */
 #define TP_FAR_NODES 12000
@@ -143,7 +143,7 @@ struct tp_profile {
 	uint32_t function_capacity;
 	struct tp_index names; /* of functions */
 	double
-	    fine_ns; /* not 0: histograms are of nanoseconds, in fine buckets; a tick has so many */
+	    fine_ns; /* not 0: histograms are of nanoseconds, in fine buckets; the nanoseconds of a tick */
 };
 
 /* 0 or TP_ERR_MEMORY. Release it in any case. */
@@ -202,7 +202,7 @@ static inline const struct tp_edge *tp_edge_home(
 		      (hash >> block % (TP_BLOCK_SHIFT + 1))];
 }
 
-/* The edge of NAME in a block, or NULL; quick for what is at home. */
+/* The edge of NAME in a block, or NULL; quick for edges in their first place. */
 static inline const struct tp_edge *tp_edges_find(
     const struct tp_edge *edges, uint32_t block, uint32_t name)
 {
@@ -211,7 +211,7 @@ static inline const struct tp_edge *tp_edges_find(
 }
 
 /*
- * The same, quick for what is in its line, without a branch that depends on where: a wrong guess would be noticed only when
+ * The same, quick for edges in their cache line, without a branch that depends on where: a wrong guess would be noticed only when
  * the line has come from memory, and all that was begun meanwhile would have been in vain.
  */
 static inline const struct tp_edge *tp_edges_find_far(

@@ -47,7 +47,7 @@ struct tp_stack_counts {
 	uint64_t cut;         /* calls that were running when it was: they count up to there */
 	uint64_t early;       /* ends of calls that had begun before it was switched on again */
 	uint64_t forked;      /* ends of calls that had begun before the process was forked */
-	uint64_t overwritten; /* ends of calls that had begun before what is left of the thread */
+	uint64_t overwritten; /* ends of calls that had begun before the rest of the thread */
 	uint64_t dropped;     /* records that lie in between: they were on their way when it was */
 	/* Where the recording of single functions was. */
 	uint64_t left_out;  /* calls that were running when theirs was: they count up to there */
@@ -107,7 +107,7 @@ struct tp_stack {
 	uint64_t named; /* as in struct tp_context */
 	uint64_t left_at;
 	uint64_t outer;
-	uint64_t departure;       /* what LEFT records have told so far */
+	uint64_t departure;       /* the sum of LEFT records so far */
 	struct tp_member *member; /* of threads that are replayed together; NULL: replayed alone */
 	bool blocked;             /* it waits for others at the record that is next */
 	bool leaves;              /* a stack of it was left: others may take it */
@@ -163,7 +163,7 @@ static inline void tp_stack_set_selected(
 
 /* All optional, before the first chunk. */
 /*
- * Only what is in [from, to), in ticks: of a call that was running before or ran on, the part in
+ * Only events in [from, to), in ticks: of a call that was running before or ran on, the part in
  * between counts. The counts are then those of the records in the range.
  */
 void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to);
@@ -206,7 +206,7 @@ struct tp_stack_place {
  */
 int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at);
 /*
- * Go on as long as records are the usual ones: enters of paths that are known, and exits of what is on
+ * Go on as long as records are the usual ones: enters of paths that are known, and exits of calls on
  * top. pre: the stack is started; if it is special, then for a sink, in its range of time and without
  * a least time.
  */

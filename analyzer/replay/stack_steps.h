@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Steps that the files of struct tp_stack share: push and pop are inlined into each record, and what is seldom (contexts,
+ * Steps that the files of struct tp_stack share: push and pop are inlined into each record, and rare steps (contexts,
  * gaps, ranges of time) ends calls by the same functions. For stack*.c only.
  */
 #ifndef TP_STACK_STEPS_H
@@ -137,7 +137,7 @@ bool tp_stack_change(
 /* An enter or exit where the thread has left its stack. False: no memory. */
 bool tp_stack_settle_left(struct tp_stack *stack, uint32_t kind, uint64_t time);
 
-/* ---- what is recorded and counts (stack_windows.c) */
+/* ---- recorded windows and counts (stack_windows.c) */
 
 /*
  * A record at TIME follows: give untimed exits their time, and see whether recording was switched, or the range of time begins

@@ -76,7 +76,7 @@ static inline void tp_histogram_add(
 	tp_histogram_add_bucket(histogram, tp_histogram_bucket(value), pool);
 }
 
-/* Add what is in FROM; POOL as for tp_histogram_reach. On lack of memory histogram->failed. */
+/* Add FROM; POOL as for tp_histogram_reach. On lack of memory histogram->failed. */
 void tp_histogram_merge_in(
     struct tp_histogram *histogram, const struct tp_histogram *from, struct tp_pool *pool);
 static inline void tp_histogram_merge(

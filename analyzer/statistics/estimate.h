@@ -20,7 +20,7 @@
 struct tp_estimate_sample {
 	double off;        /* own time off that it stands for */
 	double time;       /* its own time; more than 0 */
-	double amount;     /* of what is estimated, in it */
+	double amount;     /* of the estimated quantity, in it */
 	double events;     /* calls of all functions that were recorded in it */
 	double own_events; /* whose costs were taken off the amount; 0 of one that is no time */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Goes through the entries of one unit of .debug_info, quickly: of each function what is needed to know
+ * Goes through the entries of one unit of .debug_info, quickly: of each function the facts needed to know
  * whether it is a wanted one, of all else its size. Where something is not understood, libdwarf goes
  * through the unit instead (docs/decisions/0018-symbols.md). The bytes are untrusted.
  */

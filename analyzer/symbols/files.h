@@ -16,8 +16,8 @@ struct tp_symbol_options {
 	uint32_t debug_dir_count;
 	const char *near_dirs
 	    [2]; /* where a program is looked for by its build ID if it is not in its place; or NULL */
-	bool debuginfod;       /* ask the servers in DEBUGINFOD_URLS for what is not here */
-	bool no_cache;         /* neither read nor write what is kept of earlier runs */
+	bool debuginfod;       /* ask the servers in DEBUGINFOD_URLS for files that are not here */
+	bool no_cache;         /* neither read nor write the cache of earlier runs */
 	uint32_t *folder_room; /* files that may still be looked at in folders; NULL: any number */
 };
 
@@ -76,7 +76,7 @@ struct tp_symbol_folder {
 /*
  * Look into the folder DIR for a file of the build that ran, with debug information or at least a symbol table:
  * UUID.elf, the last component of the module's path, and then all other files in it, at most TP_FOLDER_FILES of them. Does
- * nothing if the program has not told by what its file could be known.
+ * nothing if the program has not said how to recognise its file.
  */
 enum { TP_FOLDER_FILES = 1024 };
 void tp_symbol_folder_look(struct tp_symbol_folder *folder, const char *dir);

@@ -29,7 +29,7 @@ struct tp_source_place {
 	uint64_t address; /* of the function, as in the file; set by the caller */
 	const char *file; /* NULL if it was not found; lives as long as the arena */
 	uint64_t line;
-	uint32_t unit; /* that told; if several do, the first one counts */
+	uint32_t unit; /* that said so; if several do, the first one counts */
 };
 
 /* What else there is to say. */

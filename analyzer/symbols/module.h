@@ -34,7 +34,7 @@ const char *tp_symbol_readable(struct tp_arena *arena, const char *text);
  * $XDG_CACHE_HOME/teeperf or ~/.cache/teeperf. What is there is checked like any other input.
  */
 
-/* In all so many bytes are kept; what was not used for the longest time goes first. */
+/* The bytes kept in all; symbols unused for the longest time go first. */
 #define TP_SYMBOL_CACHE_MAX (UINT64_C(256) << 20)
 
 /* Build IDs of fewer bytes are not believed to be unique. */
@@ -59,7 +59,7 @@ struct tp_cache_entry {
 #define TP_CACHE_ABSENT UINT32_MAX
 
 /*
- * Read what is kept for the build ID. 0 also if that is nothing (or the ID too short). TP_ERR_FORMAT if the
+ * Read the kept symbols of the build ID. 0 also if that is nothing (or the ID too short). TP_ERR_FORMAT if the
  * file is damaged, TP_ERR_MEMORY; then the cache is empty.
  */
 int tp_symbol_cache_read(struct tp_symbol_cache *cache, const uint8_t *build_id,
@@ -81,7 +81,7 @@ static inline struct tp_module_symbol tp_symbol_cache_get(
 }
 
 /*
- * Keep the COUNT symbols, sorted by address, each once, instead of what is there: at once or not at all. Where
+ * Keep the COUNT symbols, sorted by address, each once, in place of the old ones: at once or not at all. Where
  * that does not succeed nothing happens, it is a cache.
  */
 void tp_symbol_cache_write(const struct tp_module_symbol *symbols, uint32_t count,

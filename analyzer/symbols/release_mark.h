@@ -16,8 +16,8 @@ struct tp_release_mark {
 	uint64_t notes;  /* found anywhere in it, also in archives, images and signed containers */
 	uint64_t first;  /* offset of the first */
 	uint32_t abi;    /* ... and what it says */
-	char symbol[64]; /* a symbol of instrumented code, in what is ELF; empty: none */
-	uint64_t inventory; /* bytes of inventories (docs/inventory.md) in what is ELF */
+	char symbol[64]; /* a symbol of instrumented code, in ELF files; empty: none */
+	uint64_t inventory; /* bytes of inventories (docs/inventory.md) in ELF files */
 	bool elf;           /* an ELF file, or an archive, whose symbols were looked at */
 };
 

@@ -35,7 +35,7 @@ struct tp_marks {
 	uint64_t left_out; /* there were more than are kept */
 };
 
-/* At most so many are kept, those of the first threads. */
+/* The most that are kept: those of the first threads. */
 enum { TP_MARKS_MAX = 1 << 18 };
 
 /* What the trace has; of threads whose chunks cannot be read, those before. 0 or TP_ERR_MEMORY. Release it in any case. */

@@ -46,8 +46,8 @@ struct tp_module_map {
 };
 
 /*
- * Make the map of the COUNT modules of FILE, which must outlive it, in the arena. What cannot be told
- * apart is a problem. 0 or TP_ERR_MEMORY.
+ * Make the map of the COUNT modules of FILE, which must outlive it, in the arena. Modules that cannot be
+ * distinguished are a problem. 0 or TP_ERR_MEMORY.
  */
 int tp_module_map_init(struct tp_module_map *map, const struct teeperf_module *modules,
     uint32_t count, const char *file, struct tp_problems *problems, struct tp_arena *arena);

@@ -39,7 +39,7 @@ struct tp_off_list {
 	uint32_t count;
 };
 
-/* A thread of the system, and what is known of it. */
+/* A thread of the system. */
 struct tp_sched_thread {
 	uint64_t os_tid;
 	struct tp_off_list off;

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /*
- * What a reader has read of a file that only grows: the next one, who opens it when it is longer, reads only what is new. All
+ * What a reader has read of a file that only grows: the next one, who opens it when it is longer, reads only the new part. All
  * zeroes is an empty one. For one reader at a time.
  */
 struct tp_source_memo {

@@ -11,8 +11,8 @@
 #include <teeperf/trace.h>
 
 struct tp_timebase {
-	uint64_t ns;    /* so many nanoseconds ... */
-	uint64_t ticks; /* ... are so many ticks; never 0 */
+	uint64_t ns;    /* this number of nanoseconds ... */
+	uint64_t ticks; /* ... is this number of ticks; never 0 */
 	bool known;     /* false: no rate is known, and "nanoseconds" are ticks */
 	/* A point of time by both: only from points of the clock section, else 0. */
 	uint64_t origin_ticks;

@@ -70,7 +70,7 @@ struct tp_lacks {
 	uint64_t events;  /* enters and exits in those */
 	uint64_t calls;   /* of functions that are only counted, in those */
 	uint64_t more;    /* events that the other chunks may have at most */
-	bool open;        /* nobody knows what is missing besides */
+	bool open;        /* nobody knows what else is missing */
 };
 
 struct tp_chunk_checks;
@@ -139,7 +139,7 @@ int tp_tracefile_from_memory(struct tp_tracefile *trace, const char *name, const
 void tp_tracefile_close(struct tp_tracefile *trace);
 /*
  * Of a trace that defers, check the chunks that were not read. False: there is damage, of chunks or other; what was
- * made of the trace is of no use, and only without `defers` its problems are told as they are.
+ * made of the trace is of no use, and only without `defers` its problems are reported as they are.
  */
 bool tp_tracefile_is_whole(const struct tp_tracefile *trace);
 
@@ -148,7 +148,7 @@ bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *
 /* The last component of the program's name, or "program". Lives as long as the trace. */
 const char *tp_tracefile_program(const struct tp_tracefile *trace);
 
-/* ---- what a trace says about itself, held against what is there; differences become problems of it (verify.c) */
+/* ---- what a trace says about itself, held against its contents; differences become problems of it (verify.c) */
 
 /*
  * Sort the chunks by thread and sequence, drop duplicates, report gaps, and fill trace->threads from

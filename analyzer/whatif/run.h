@@ -51,7 +51,7 @@ struct tp_run {
 
 /*
  * pre: of an analysis without a range and filters. PROCESSORS: 0 for as many as the trace tells. 0; TP_ERR_NOT_FOUND: the trace
- * does not tell what is needed; TP_ERR_MEMORY. Release it in any case.
+ * lacks the data; TP_ERR_MEMORY. Release it in any case.
  */
 int tp_run_init(struct tp_run *run, const struct tp_analysis *analysis, uint32_t processors,
     struct tp_err *err);

@@ -10,7 +10,7 @@ struct phase {
 	const char *name;
 	void (*run)(uint64_t calls, int hollow);
 	double calls;  /* at scale 1 */
-	uint64_t unit; /* calls come in so many */
+	uint64_t unit; /* the size of a group of calls */
 };
 
 enum { PHASES = 15, THREADS = 2 };

@@ -121,12 +121,12 @@ struct tp_inventory_view {
 	uint64_t limit; /* rows, 0: all */
 	uint32_t width; /* of the terminal, 0: unlimited */
 	bool color;
-	bool system;      /* show also what is from system headers */
+	bool system;      /* show functions of system headers, too */
 	int state;        /* an enum tp_presence, or -1 for all */
 	const char *name; /* glob for linkage or demangled name, or NULL */
 };
 
-/* Add what is to be seen of it to OUT; JSON and CSV show all that the inventory knows. */
+/* Add its visible part to OUT; JSON and CSV show all that the inventory knows. */
 void tp_inventory_view_table(
     const struct tp_inventory *inventory, const struct tp_inventory_view *view, struct tp_buf *out);
 void tp_inventory_view_json(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A trace that is being recorded, looked at again and again, of which each look reads what is new: by its file, or by the process id of
- * the recorder or of its program. A trace may be read while it is written; what is not in the file
+ * A trace that is being recorded, looked at again and again, of which each look reads the new records: by its file, or by the process id of
+ * the recorder or of its program. A trace may be read while it is written; records that are not in the file
  * yet is read from the log itself.
  */
 #ifndef TP_GROWING_H
@@ -27,7 +27,7 @@ struct tp_growing {
 	    kept; /* `last` is the caller's; kept.replay.why: the last look read all records */
 	/* The rest is for tp_growing_look. */
 	bool seen_gone;
-	struct teeperf_trace_log log; /* where what is not in the trace yet is; valid if has_log */
+	struct teeperf_trace_log log; /* where the records are that are not in the trace yet; valid if has_log */
 	bool has_log;
 };
 

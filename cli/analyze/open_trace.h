@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What commands that read traces share: open a trace, analyse it, say what is wrong with it, show it, write out. */
+/* What commands that read traces share: open a trace, analyse it, report its problems, show it, write out. */
 #ifndef TP_OPEN_TRACE_H
 #define TP_OPEN_TRACE_H
 
@@ -12,7 +12,7 @@
 #include "common/out_file.h"
 
 /*
- * What is kept of a trace that is opened again and again while it grows, so that only what is new is read. All zeroes is an empty
+ * What is kept of a trace that is opened again and again while it grows, so that only new records are read. All zeroes is an empty
  * one; who opened the trace releases it after that.
  */
 struct tp_open_kept {
@@ -55,7 +55,7 @@ struct tp_open_options {
 /* A time as "1.5ms", "20us", "7" (ns): nanoseconds. */
 bool tp_open_parse_time(const char *text, uint64_t *ns);
 
-/* Print what is wrong with an input, or limits what comes of it, as warnings. */
+/* Print the problems of an input, and the limits of its results, as warnings. */
 void tp_open_warn_all(const struct tp_problems *problems);
 
 /* Rows of LIST, a struct tp_option_list, for commands that read traces in their own way. */
@@ -145,7 +145,7 @@ void tp_open_trace_warn(const struct tp_open_trace *open);
 int tp_keep_input(const char *output, const char *input, const char *other);
 
 /*
- * Standard output, for what is written a piece at a time; CODE is 0, or what went wrong meanwhile, as ERR
+ * Standard output, written a piece at a time; CODE is 0, or what went wrong meanwhile, as ERR
  * says. Closing it returns an exit code.
  */
 void tp_stdout_open(struct tp_out_file *out);
@@ -171,8 +171,8 @@ int tp_analyze_watch(const char *what, const struct tp_view *view,
 /* ---- join_files.c */
 
 /*
- * Join HOST and TEE into OUTPUT, which may be one of them: what is there stays until the new one is complete. Unless
- * they are `known` to be of one recording, HOST must have a mark of a call into a TEE. Prints what is wrong with them,
+ * Join HOST and TEE into OUTPUT, which may be one of them: the old file stays until the new one is complete. Unless
+ * they are `known` to be of one recording, HOST must have a mark of a call into a TEE. Prints their problems,
  * and unless `quiet` what was joined. *DAMAGED: something was wrong. Returns an exit code.
  */
 int tp_join_files(

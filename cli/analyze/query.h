@@ -36,7 +36,7 @@ void tp_query_printer_init(struct tp_query_printer *printer, enum tp_query_forma
 void tp_query_printer_release(struct tp_query_printer *printer);
 /* To give to tp_query_run; the printer must stay where it is. */
 struct tp_query_sink tp_query_printer_sink(struct tp_query_printer *printer);
-/* Write what is left; after each tp_query_run. False: it could not be written: see error. */
+/* Write the rest; after each tp_query_run. False: it could not be written: see error. */
 bool tp_query_printer_finish(struct tp_query_printer *printer);
 
 #define TP_QUERY_PARAMETERS_MAX 32

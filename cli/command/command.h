@@ -84,7 +84,7 @@ void tp_command_list(const struct tp_command *const *table, FILE *to);
 /* Run of a command that has commands of its own: the one that ARGV[1] names. Returns its exit code. */
 int tp_command_group(int argc, char **argv);
 
-/* The trace that is meant when none is named: the one that 'teeperf record' writes when it is told no name. */
+/* The trace that is meant when none is named: the one that 'teeperf record' writes when it is given no name. */
 #define TP_DEFAULT_TRACE "teeperf.trace"
 
 /*

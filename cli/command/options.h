@@ -23,7 +23,7 @@ enum tp_option_type {
 
 enum { TP_OPTION_LIST_MOST = 16 };
 
-/* Starts as {0}; what is in it stays to the end of the process. */
+/* Starts as {0}; its contents stay to the end of the process. */
 struct tp_option_list {
 	const char **items;
 	uint32_t count;

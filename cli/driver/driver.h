@@ -75,7 +75,7 @@ bool tp_driver_port_find(const char *name, struct tp_driver_port *port);
 int tp_driver_port_archive(const struct tp_driver_port *port, const char *runtime, bool is_foreign,
     char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
-/* What the driver itself is told by its options. */
+/* The driver's own options. */
 struct tp_driver_settings {
 	uint32_t major; /* of LLVM */
 	struct tp_driver_port port;

@@ -69,7 +69,7 @@ struct tp_record_options {
 	char *const *argv; /* the program and its arguments; argv[0] is NULL if there is none */
 	/* What follows from them: tp_record_options_check. */
 	enum tp_clock_choice
-	    clock_choice; /* as given: `wanted` has what is better for this program */
+	    clock_choice; /* as given: `wanted` has the better one for this program */
 	/* Some options by themselves, and what follows from the others; refers to the rest. */
 	struct tp_session_options wanted;
 };
@@ -78,8 +78,8 @@ extern struct tp_record_options tp_record_options;      /* holds the defaults be
 extern const struct tp_option tp_record_option_table[]; /* of that one */
 
 /*
- * Whether they go together, and what follows from them; says what is wrong. 0 or an exit code. On success release them.
- * pre: parsed, and argc and argv are what is left.
+ * Whether they go together, and what follows from them; reports errors. 0 or an exit code. On success release them.
+ * pre: parsed, and argc and argv are the rest.
  */
 int tp_record_options_check(struct tp_record_options *options, int argc, char **argv);
 
@@ -138,7 +138,7 @@ int tp_record_meters_check(
     const struct tp_record_options *options, struct tp_meters_options *meters);
 /* Whether the names of counters were asked for; they have been shown. */
 bool tp_record_meters_list(const struct tp_record_options *options);
-/* What of it cannot be had here, and why. */
+/* The parts that are not available here, and why. */
 void tp_record_meters_tell(const struct tp_meters *meters);
 
 /* ---- budget.c: '--budget' */
@@ -154,7 +154,7 @@ void tp_record_budget_tell(const struct tp_session *session, bool quiet);
 int tp_record_inner_prepare(struct tp_session_options *wanted);
 
 /*
- * The recording is over, and failed if `failed`: join the two traces and say what is to be said. False: something is
+ * The recording is over, and failed if `failed`: join the two traces and report on them. False: something is
  * missing.
  */
 bool tp_record_inner_judge(const struct tp_session *session,
@@ -174,7 +174,7 @@ void tp_record_inner_tell_apart(const char *host, const char *tee);
 /*
  * Read the allowlists LISTS, and decide by them about the functions in the inventories of PROGRAM (as
  * execvp finds it, if it has one) and of MODULES, and about those that the lists name outright. Fills
- * *only, whose hashes are to be freed. Returns an exit code; what is wrong or doubtful has been said.
+ * *only, whose hashes are to be freed. Returns an exit code; errors and doubts have been reported.
  */
 int tp_record_only(const struct tp_option_list *lists, const struct tp_option_list *modules,
     const char *program, struct tp_region_only *only);
@@ -207,7 +207,7 @@ const char *tp_record_secure(const char *program);
 
 /*
  * Refuse an OUTPUT that cannot hold a trace because our messages go there, too. *AWAY: it is our standard output, and a
- * program that is started (`starts`) is to have standard error instead, which is told unless `quiet`. Returns an exit code.
+ * program that is started (`starts`) is to have standard error instead, which is announced unless `quiet`. Returns an exit code.
  */
 int tp_record_output_check(const char *output, bool starts, bool quiet, bool *away);
 
@@ -224,7 +224,7 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 void tp_record_summarize(const struct tp_session_counts *counts, const struct tp_launch *launch,
     const struct tp_record_options *options, const char *how, bool can_be_read);
 
-/* Of '--follow-fork': add what is warned of for the whole recording: children without a log, memory that ran out. */
+/* Of '--follow-fork': add the warnings of the whole recording: children without a log, memory that ran out. */
 void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_counts *counts);
 
 /* Warnings in any case, a line for each process unless it is to be quiet. False: a trace lacks chunks. */

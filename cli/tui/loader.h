@@ -17,7 +17,7 @@
 struct tp_tui_loaded {
 	struct tp_tui_data data;
 	struct tp_open_trace open;
-	struct tp_buf more; /* what is not in the file yet */
+	struct tp_buf more; /* records that are not in the file yet */
 	bool recording;     /* it will be more */
 	bool gone;          /* its recorder was killed */
 	bool is_last;       /* data is of what came since the look before */
@@ -28,7 +28,7 @@ enum tp_tui_job { TP_TUI_IDLE = 0, TP_TUI_LOOK, TP_TUI_READ_CALLS, TP_TUI_READ_C
 struct tp_tui_loader {
 	struct tp_open_options options;
 	struct tp_growing growing;
-	bool follow; /* how it looks: with what is not in the file yet */
+	bool follow; /* how it looks: with records that are not in the file yet */
 	bool last;   /* ... and at what came since the look before */
 	/* What it is to do, or does; set by tp_tui_loader_look, _calls and _call only. */
 	enum tp_tui_job job;

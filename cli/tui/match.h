@@ -6,7 +6,7 @@
 #include <regex.h>
 #include <stdbool.h>
 
-#define TP_TUI_TEXT 128 /* bytes of what is typed, with the NUL */
+#define TP_TUI_TEXT 128 /* bytes of typed text, with the NUL */
 
 /*
  * A part of the name, in any case unless there is a capital in it; or /REGEX/, POSIX extended, for

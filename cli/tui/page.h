@@ -63,7 +63,7 @@ struct tp_tui_page {
 	bool turned;       /* the order is the other way round */
 	uint32_t ticket;   /* CALLS and CALL: not 0 while they wait for the loader to read calls */
 	struct tp_tui_match filter;
-	/* TREE and CALL: of each path or call, whether what is below it is shown; or NULL. */
+	/* TREE and CALL: of each path or call, whether the items below it are shown; or NULL. */
 	uint8_t *open;
 	uint32_t open_count;
 	/* TREE and CALL with a filter: enum tp_tui_mark of each; or NULL. */
@@ -104,7 +104,7 @@ void tp_tui_page_drop(struct tp_tui_page *page);
  */
 int tp_tui_page_make(struct tp_tui_page *page, struct tp_tui_data *data, bool ready);
 /*
- * The data are others now: change numbers of functions by MAP, those of paths by what is in both.
+ * The data are others now: change numbers of functions by MAP, those of paths by the paths in both.
  * False: no memory.
  */
 bool tp_tui_page_move(struct tp_tui_page *page, const struct tp_tui_data *from,
@@ -155,7 +155,7 @@ bool tp_tui_tree_rows(struct tp_tui_page *page, struct tp_tui_data *data);
 bool tp_tui_tree_filter(struct tp_tui_page *page, struct tp_tui_data *data);
 /* Open what matches of the filter are in. */
 void tp_tui_tree_open_matches(struct tp_tui_page *page, const struct tp_tui_data *data);
-/* Show or hide what is below item AT, or all of it. */
+/* Show or hide the items below item AT, or all of it. */
 void tp_tui_tree_open(
     struct tp_tui_page *page, const struct tp_tui_data *data, uint32_t at, bool open, bool all);
 bool tp_tui_tree_search(struct tp_tui_page *page, struct tp_tui_data *data,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The terminal interface without a terminal: pages and what keys do with them (tui.c), and what is
- * drawn where (draw.c). screen.c brings keys and draws; loader.c reads traces meanwhile; run.c is
+ * The terminal interface without a terminal: pages and what keys do with them (tui.c), and where
+ * they are drawn (draw.c). screen.c brings keys and draws; loader.c reads traces meanwhile; run.c is
  * between them.
  */
 #ifndef TP_TUI_H
@@ -50,7 +50,7 @@ struct tp_tui {
 	/* The screen. */
 	uint32_t lines;
 	uint32_t columns;
-	bool ascii;          /* it cannot show what is beyond ASCII */
+	bool ascii;          /* it shows ASCII only */
 	uint32_t page_rows;  /* rows of the page that fit */
 	uint32_t first_line; /* where they begin */
 };
@@ -69,7 +69,7 @@ void tp_tui_show(struct tp_tui *tui, struct tp_tui_data *data, bool ready);
  */
 struct tp_tui_page *tp_tui_waiting(struct tp_tui *tui);
 bool tp_tui_waits_for(const struct tp_tui *tui, uint32_t ticket);
-/* Its calls, or why there are none; WRONG is NULL: it went well. Takes what is in CALLS. */
+/* Its calls, or why there are none; WRONG is NULL: it went well. Takes the contents of CALLS. */
 void tp_tui_take_calls(
     struct tp_tui *tui, uint32_t ticket, struct tp_tui_calls *calls, const char *wrong);
 /* A key was pressed. */

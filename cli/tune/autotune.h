@@ -152,7 +152,7 @@ struct tp_autotune_options {
 	bool no_sample;
 	bool count_rest;
 	const char *from; /* trace that has the profile, or NULL */
-	const char *work; /* folder for what is left over; NULL: nothing is */
+	const char *work; /* folder for the remains; NULL: none */
 	bool verbose;
 	bool progress;
 };
@@ -208,12 +208,12 @@ struct tp_autotune {
 	double native_ns;                       /* medians */
 	double native_cpu_ns;
 	uint64_t calls;       /* that the count build counted, or the given profile has */
-	double count_cost_ns; /* of one call; 0: not to be told */
+	double count_cost_ns; /* of one call; 0: not known */
 	bool by_perf;
 	double event_time_ns; /* of the run with events for all; 0: there was none */
 	double event_cpu_ns;
 	uint32_t event_runs;    /* of which this was the fastest */
-	double event_cost_ns;   /* of one call, by the time that counts; 0: not to be told */
+	double event_cost_ns;   /* of one call, by the time that counts; 0: not known */
 	double profile_cost_ns; /* of one call, to be taken off own times */
 	struct tp_autotune_round rounds[TP_AUTOTUNE_ROUNDS_MAX];
 	uint32_t round_count;
@@ -229,7 +229,7 @@ struct tp_autotune {
 int tp_autotune_all(struct tp_autotune *tune, struct tp_err *err);
 void tp_autotune_release(struct tp_autotune *tune, bool keep_logs);
 
-/* Whether the best list can be kept: what it costs could be told. */
+/* Whether the best list can be kept: its cost is known. */
 static inline bool tp_autotune_has_best(const struct tp_autotune *tune)
 {
 	return tune->round_count && !tune->rounds[tune->best].tried.untold;

@@ -52,7 +52,7 @@ enum tp_autotune_step {
 	TP_AUTOTUNE_AGAIN,     /* choose with the factor */
 	TP_AUTOTUNE_NO_EVENTS, /* over the budget, but hardly by events: nothing left to take away */
 	TP_AUTOTUNE_TIRED,     /* no more rounds */
-	TP_AUTOTUNE_UNTOLD, /* what the last one costs cannot be told, nor so what another one would */
+	TP_AUTOTUNE_UNTOLD, /* the cost of the last one is not known, nor so that of another */
 };
 
 /*
@@ -69,7 +69,7 @@ enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint
 uint32_t tp_autotune_best(const struct tp_autotune_try *tries, uint32_t count, double budget);
 
 /*
- * Cost of a call, in ns, from the times of runs with and without; 0 if it is not to be told: fewer calls
+ * Cost of a call, in ns, from the times of runs with and without; 0 if it is not known: fewer calls
  * than would make 1 % of the run at `expected_ns` each, or none at all.
  */
 double tp_autotune_cost(double native_ns, double with_ns, double calls, double expected_ns);

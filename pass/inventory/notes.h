@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The inventory (docs/inventory.md) that the pass leaves in what it compiles. At the start of the
- * pipeline a note in the module says which functions there are; it outlives what is inlined and goes
+ * pipeline a note in the module says which functions there are; it outlives functions that are inlined and go
  * to the linker with LTO. At the end the notes of all that is in the module become the inventory.
  */
 #ifndef TP_INVENTORY_NOTES_H
@@ -87,7 +87,7 @@ struct tp_emitted {
 };
 
 struct tp_noted_unit {
-	const char *line; /* what is behind "unit" */
+	const char *line; /* the text after "unit" */
 	char *main_file;  /* its first field */
 	uint64_t hash;
 	uint32_t first, count; /* in noted */
@@ -147,7 +147,7 @@ bool tp_notes_is_internal(const struct tp_noted *noted);
 /* The place of a function in notes->functions. */
 struct tp_module_function *tp_notes_function(const struct tp_notes *notes, LLVMValueRef function);
 
-/* Look at what is there: facts of it, and where the rest has gone (emit.c). */
+/* Look at the functions that are left, and find where the rest has gone (emit.c). */
 void tp_notes_look(struct tp_notes *notes);
 /* Write the inventory into the module, and into a file if that is wanted (output.c). */
 void tp_notes_write(struct tp_notes *notes);

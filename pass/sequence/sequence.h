@@ -27,7 +27,7 @@ struct tp_target {
 	LLVMValueRef function;
 	LLVMValueRef name; /* the pointer that names it in records (log.h), without a kind */
 	unsigned gate;     /* offset in the object file's teeperf_functions */
-	uint32_t sample;   /* one call of so many has records, 1: each, 0: none */
+	uint32_t sample;   /* one call of this number has records, 1: each, 0: none */
 	bool watched;      /* nothing is recorded of it */
 	bool is_second;    /* it is a second body (pass/bodies.c) */
 	bool is_open;      /* its gate has been found open before it begins */

@@ -56,7 +56,7 @@ struct tp_text {
 /*
  * In the parts of a processor `#` and a letter stand for an operand:
  *   #G gate   #N name   #K kind   #P position   #A, #a and #B, #b registers of 64 and 32 bits
- *   #T code that loads the address of the thread's block   #F what is before an address in it
+ *   #T code that loads the address of the thread's block   #F the text before an address in it
  *   #S whether it is sampled now   #O the gate that tells whether recording is on
  *   #R the routine of runtime/arch/record.S
  *   #L and #l code that moves the stack pointer off the red zone, and back
@@ -70,7 +70,7 @@ struct tp_text_names {
 	unsigned used;
 };
 
-/* A processor: its parts, in the order in which they come in a text, or NULL. Of two, [1] is the one for what is said. */
+/* A processor: its parts, in the order in which they come in a text, or NULL. Of two, [1] is the one for messages. */
 struct tp_text_machine {
 	const char *prefix;     /* the beginning of its target triples */
 	bool needs_no_red_zone; /* it pushes return addresses: below the stack pointer is no room */

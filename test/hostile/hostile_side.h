@@ -25,7 +25,7 @@ struct hostile_side {
 	uint64_t seed;
 	uint64_t bursts; /* of work done by the program so far, all of it right */
 	uint64_t kinds[BURST_KINDS];
-	uint64_t stop;    /* the host's: come to an end */
+	uint64_t stop;    /* the host's: end */
 	uint64_t guarded; /* 1: the log's mapping lies between guards */
 	uint64_t checks;  /* of all canaries */
 	char library[256];
@@ -33,7 +33,7 @@ struct hostile_side {
 	    late[64]; /* a log that the program is to take and to leave again and again; "": none */
 	uint64_t came;     /* so often it has taken that */
 	uint64_t refused;  /* and so often it did not */
-	char problem[256]; /* what is wrong; the program aborts then */
+	char problem[256]; /* the error; the program aborts then */
 };
 
 #endif

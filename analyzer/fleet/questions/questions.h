@@ -59,7 +59,7 @@ struct tp_fleet_question {
 };
 /* Ended by one without a name. */
 extern const struct tp_fleet_question tp_fleet_questions[];
-/* NULL: there is none of that name. */
+/* NULL: there is no question of that name. */
 const struct tp_fleet_question *tp_fleet_question_find(const char *name);
 /* Names of the parameters that they have, NULL at the end: each can be NULL. */
 extern const char *const tp_fleet_question_parameters[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The flame graph of a set or of two, between what is chosen (flame.c) and how it is sent (flame_json.c). */
+/* The flame graph of a set or of two, between choosing (flame.c) and sending (flame_json.c). */
 #ifndef TP_SERVE_FLAME_H
 #define TP_SERVE_FLAME_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A small web server by libmicrohttpd, which is looked for when it is needed. It answers GET alone, to those who name it by a host
- * that it was told (a page of somebody else's, whose name was made to lead here, does not), one request a connection. A connection
+ * that it was given (a page of somebody else's, whose name was made to lead here, does not), one request a connection. A connection
  * has a thread of its own and a time in which its request must be there, and another in which it must take the answer: a slow
  * client holds up nobody else.
  */
@@ -34,7 +34,7 @@ struct tp_web_request {
 struct tp_web_answer {
 	uint32_t status;   /* 200 at first */
 	const char *type;  /* a constant */
-	const char *fixed; /* a constant; NULL: what is in `body` */
+	const char *fixed; /* a constant; NULL: `body` has the answer */
 	struct tp_buf body;
 };
 

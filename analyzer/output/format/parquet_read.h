@@ -29,7 +29,7 @@ struct tp_parquet_reader {
 	size_t size;
 	struct tp_buf own;     /* the data of a file */
 	char name[256];        /* for messages */
-	struct tp_arena arena; /* what is below */
+	struct tp_arena arena; /* owns the members below */
 	struct tp_parquet_column *columns;
 	uint32_t column_count;
 	struct tp_parquet_group *groups;

@@ -39,7 +39,7 @@ static inline const struct tp_node *tp_path_sums_node(
 int tp_path_sums_check(
     const struct tp_path_sums *sums, const struct tp_analysis *analysis, struct tp_err *err);
 
-/* The same of so many functions, of paths up to so many calls deep. */
+/* The same for a number of functions, and paths up to a number of calls deep. */
 int tp_path_frames_check(
     uint64_t frames, uint32_t deepest, const struct tp_analysis *analysis, struct tp_err *err);
 

@@ -46,7 +46,7 @@ struct tp_slices {
 struct tp_slice_format {
 	bool directory; /* slices->directory is written to, else slices->out */
 	size_t state_size;
-	uint32_t passes;    /* each thread is told so often, one time after the other; 0: once */
+	uint32_t passes;    /* how often each thread is gone through; 0: once */
 	uint32_t depth_max; /* slices this deep or deeper are left out; 0: none are */
 	int (*init)(struct tp_slices *slices, struct tp_err *err);
 	int (*head)(struct tp_slices *slices, struct tp_err *err);

@@ -124,7 +124,7 @@ enum { TP_CALLS_AWAY = TP_CALLS_HOW + 1, TP_CALLS_FN_KEY, TP_CALLS_TID, TP_CALLS
 enum { TP_CALLS_SELF_TICKS = TP_CALLS_DURATION_TICKS + 1, TP_CALLS_PARTS };
 enum { TP_CALLS_NAME = TP_CALLS_PARTS + TP_PART_COUNT, TP_CALLS_FUNCTION };
 
-/* A row of calls: tp_call_row_get fills in what is not of the thread. */
+/* A row of calls: tp_call_row_get fills in all that is not of the thread. */
 struct tp_call_row {
 	struct tp_stored_call call;
 	const struct tp_path *path;

@@ -154,7 +154,7 @@ struct tp_report_time {
 
 /*
  * THREADS: indices in analysis->threads. 0 or a negative tp_error; damage in a thread's chunks is none,
- * as the analysis has told of it. Release it in any case.
+ * as the analysis has described it. Release it in any case.
  */
 int tp_report_time_init(struct tp_report_time *time, const struct tp_analysis *analysis,
     const struct tp_paths *paths, const struct tp_report_tree *tree, const uint32_t *threads,
@@ -164,11 +164,11 @@ void tp_report_time_release(struct tp_report_time *time);
 void tp_report_calls_sort(struct tp_report_call *calls, size_t count);
 
 struct tp_report_options {
-	uint32_t paths;                 /* at most so many, lighter ones are put together */
-	uint32_t calls;                 /* so many of the longest are drawn one by one */
-	uint32_t heat_maps;             /* so many functions have their latency over time */
-	uint32_t slowest;               /* so many calls of each function are drawn in full ... */
-	uint64_t slowest_calls;         /* ... with so many calls inside, together */
+	uint32_t paths;                 /* the most; lighter ones are put together */
+	uint32_t calls;                 /* the number of longest ones drawn one by one */
+	uint32_t heat_maps;             /* the number of functions with latency over time */
+	uint32_t slowest;               /* calls of each function that are drawn in full ... */
+	uint64_t slowest_calls;         /* ... and the calls inside of them, together */
 	const struct tp_analysis *base; /* to compare with, or NULL */
 	const char
 	    *dot; /* graphviz's program, which lays out the call graph; NULL: it is not there */
@@ -193,7 +193,7 @@ struct tp_report {
 	uint32_t with_rows;       /* threads that have rows in the block "threads" */
 	uint32_t histograms_left; /* functions whose histogram is left out */
 	bool contention_left;     /* too many calls to find out what ran at once */
-	uint64_t meter_step;      /* so many readings of counters are one in the page */
+	uint64_t meter_step;      /* readings of counters that are one in the page */
 	uint64_t stretches_left;  /* of waiting, too short to be drawn */
 	uint64_t source_files;    /* of which lines are in the page */
 	uint64_t source_lines;
@@ -227,7 +227,7 @@ bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out);
 uint32_t *tp_report_heaviest(const struct tp_analysis *analysis, uint32_t *count);
 /*
  * Each call passes once: begin, when the buckets of TIME are known (false: no memory), then each thread of the timeline with
- * its calls; the end adds the other threads, and to the timeline's calls what is inside of the slowest ones.
+ * its calls; the end adds the other threads, and to the timeline's calls those inside of the slowest ones.
  */
 bool tp_report_watch_begin(struct tp_report *report, const struct tp_report_time *time);
 void tp_report_watch_thread(struct tp_report *report, uint32_t thread);

@@ -12,7 +12,7 @@ struct wire {
 	uint32_t command;
 	uint32_t types;
 	uint32_t result;
-	uint64_t offset; /* in the memory, of what is given */
+	uint64_t offset; /* in the memory, of the given data */
 	uint64_t size;
 	uint32_t values[4][2];
 	int32_t caller_pid; // of a command: the thread that waits for it
