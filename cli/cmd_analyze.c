@@ -96,7 +96,8 @@ static int unknown_view(void)
 	tp_buf_init(&names);
 	for (size_t i = 0; tp_views()[i]; i++)
 		tp_buf_addf(&names, "%s%s", i ? ", " : "", tp_views()[i]->name);
-	const int status = tp_options_usage("there is no view '%s': %s", view_name, names.data);
+	const int status =
+	    tp_options_usage("unknown view '%s'; expected one of: %s", view_name, names.data);
 	tp_buf_release(&names);
 	return status;
 }
@@ -229,7 +230,7 @@ static int run(int argc, char **argv)
 	    (!tp_parse_limit(around_slowest_text, 0, &wanted.around_slowest) ||
 		wanted.around_slowest < 1 || wanted.around_slowest > 1000))
 		return tp_options_usage(
-		    "--around-slowest: '%s' is no number of calls from 1 to 1000",
+		    "--around-slowest: '%s' is not a number of calls from 1 to 1000",
 		    around_slowest_text);
 	if (view->of == TP_VIEW_OF_ALL && wanted.function)
 		return tp_options_usage(
@@ -258,7 +259,7 @@ static int run(int argc, char **argv)
 		if (interval_text && (!tp_open_parse_time(interval_text, &ns) || ns < 1000000 ||
 					 ns > UINT64_C(86400000000000)))
 			return tp_options_usage(
-			    "--interval: '%s' is no time from 1ms to 86400s", interval_text);
+			    "--interval: '%s' is not a time from 1ms to 86400s", interval_text);
 		const bool last =
 		    since < 0 ? isatty(STDOUT_FILENO) && wanted.format == TP_FORMAT_TABLE : since;
 		return tp_analyze_watch(argv[0], view, &wanted, &open_options, ns / 1000000, last);

@@ -150,8 +150,7 @@ static int report(void)
 	if (!tp_autotune_has_best(&tune)) {
 		status = print_report();
 		tp_command_warn(
-		    "no list is kept, as what it costs cannot be told: leave the machine alone, let PROGRAM run "
-		    "longer, or give more --runs, or --time cpu");
+		    "no list is kept, as its cost could not be measured: run nothing else, let PROGRAM run longer, or give more --runs, or --time cpu");
 		return status ? status : EXIT_UNTOLD;
 	}
 	status = write_list(best);
@@ -159,8 +158,7 @@ static int report(void)
 		return status;
 	if (best->lost)
 		tp_command_warn(
-		    "%llu events of a run were lost, so that it cost less than it should have: give "
-		    "a --log-budget",
+		    "%llu events of a run were lost, so its cost is too low: give a --log-budget",
 		    (unsigned long long)best->lost);
 	status = print_report();
 	if (status)
@@ -169,9 +167,7 @@ static int report(void)
 		return TP_EXIT_DONE;
 	if (tune.ended == TP_AUTOTUNE_NO_EVENTS)
 		tp_command_warn(
-		    "the events of the last list can hardly cost that much: it is noise, or what "
-		    "it takes to start recording; let PROGRAM run longer, give more --runs, and "
-		    "leave the machine alone");
+		    "the events of the last list can hardly cost that much: it is noise, or the start of the recording; let PROGRAM run longer, give more --runs, and run nothing else");
 	else
 		tp_command_warn(
 		    "no list was within the budget: give more --rounds, a larger --budget, or fewer "
@@ -199,7 +195,7 @@ static int run(int argc, char **argv)
 			    "no build command was given: BUILD -- PROGRAM, or --build COMMAND");
 	}
 	if (!program || !program[0])
-		return tp_options_usage("no program to run was given behind the build's '--'");
+		return tp_options_usage("no program to run was given after the '--' of the build");
 	status = read_options(&tune.options);
 	if (status)
 		return status;

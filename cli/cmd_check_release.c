@@ -39,7 +39,7 @@ static bool check(const char *file)
 		printf("%s: no mark in %" PRIu64 " bytes%s\n", name, mark.size,
 		    mark.elf
 			? ""
-			: "; it is no ELF file, so what is packed or encrypted in it was not seen");
+			: "; it is not an ELF file, so what is packed or encrypted in it was not seen");
 	if (mark.inventory)
 		printf("%s: has the names and sources of all functions: an inventory of %" PRIu64
 		       " bytes; 'strip -R .teeperf.inventory' removes it\n",
@@ -51,7 +51,7 @@ static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
 	if (!argc)
-		return tp_options_usage("which files? name what is to be signed or shipped");
+		return tp_options_usage("which files? Name those to be signed or shipped");
 	for (int i = 0; i < argc; i++)
 		if (!check(argv[i]))
 			status = TP_EXIT_FAILED;

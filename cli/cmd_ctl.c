@@ -36,7 +36,7 @@ static bool is_choice(enum tp_control_verb verb)
 
 static void show_status(const struct tp_control_reply *reply)
 {
-	printf("recording  %s\n", !reply->attached ? "no instrumented program has come yet"
+	printf("recording  %s\n", !reply->attached ? "no instrumented program has attached yet"
 				  : reply->on      ? "on"
 						   : "off");
 	if (reply->wanted_on != reply->on && reply->attached)
@@ -57,7 +57,7 @@ static void show_status(const struct tp_control_reply *reply)
 	printf("choices    %u%s\n", reply->selections,
 	    !reply->pending   ? ""
 	    : reply->attached ? ", the last one pending: the program has not looked yet"
-			      : ", pending: no program has come yet");
+			      : ", pending: no program has attached yet");
 	printf("switches   %llu\n", (unsigned long long)reply->switches);
 	printf("records    %llu in the trace\n", (unsigned long long)reply->records);
 	printf("lost       %llu\n", (unsigned long long)reply->lost);
@@ -75,7 +75,7 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 			printf("snapshot '%s'\n", reply->output);
 		return TP_EXIT_DONE;
 	case TP_CONTROL_WAITING:
-		tp_command_tell("no instrumented program has come yet; it will begin %s\n",
+		tp_command_tell("no instrumented program has attached yet; it will begin %s\n",
 		    is_choice(verb)         ? "with these functions"
 		    : verb == TP_CONTROL_ON ? "recording"
 					    : "without recording");
@@ -107,8 +107,7 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 	case TP_CONTROL_FAILED:
 		if (reply->snapshot) {
 			tp_command_tell(
-			    "the snapshot '%s' could not be written: there is no room for it, "
-			    "or the trace is no file\n",
+			    "the snapshot '%s' could not be written: there is no room for it, or the trace is not a file\n",
 			    reply->output);
 			return TP_EXIT_FAILED;
 		}
@@ -193,7 +192,7 @@ static int run(int argc, char **argv)
 		return tp_options_usage("a command and a process id are needed");
 	const pid_t pid = tp_parse_pid(argv[argc - 1]);
 	if (!pid)
-		return tp_options_usage("'%s' is no process id", argv[argc - 1]);
+		return tp_options_usage("'%s' is not a process id", argv[argc - 1]);
 	if (is_choice(verbs[verb].verb))
 		return choose(verbs[verb].verb, argv[1], pid);
 	if (marks)

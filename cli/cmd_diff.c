@@ -68,7 +68,8 @@ static int parse(void)
 		limit_text, wanted.view.format == TP_FORMAT_TABLE ? 40 : 0, &wanted.view.limit))
 		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
 	if (!tp_parse_real(alpha_text, 1, &wanted.alpha) || wanted.alpha <= 0)
-		return tp_options_usage("--alpha: '%s' is no probability such as 0.05", alpha_text);
+		return tp_options_usage(
+		    "--alpha: '%s' is not a probability such as 0.05", alpha_text);
 	if (!tp_parse_real(min_share_text, 100, &percent))
 		return tp_options_usage("--min-share: '%s' is not a percentage", min_share_text);
 	wanted.min_share = percent / 100;

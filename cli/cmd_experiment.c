@@ -218,8 +218,8 @@ static int write_results(const struct tp_experiment *experiment)
 	}
 	const bool bad = results.bad[TP_RUN_FAILED] || results.bad[TP_RUN_TIMED_OUT];
 	if (!code && bad)
-		tp_command_warn("%u runs failed and %u took too long: they are in no median; "
-				"their folders have what they said, and --retry runs them again",
+		tp_command_warn(
+		    "%u runs failed and %u timed out: medians leave them out; their output is in their folders, and --retry runs them again",
 		    results.bad[TP_RUN_FAILED], results.bad[TP_RUN_TIMED_OUT]);
 	tp_results_release(&results);
 	return code ? tp_command_fail(&err) : bad ? TP_EXIT_FAILED : TP_EXIT_DONE;

@@ -99,8 +99,9 @@ static int unknown_format(void)
 	for (size_t i = 0; get_export(i); i++)
 		tp_buf_addf(&names, "%s%s", i ? ", " : "", get_export(i)->name);
 	const int status =
-	    format ? tp_options_usage("there is no format '%s': %s", format, names.data)
-		   : tp_options_usage("which format? give --format with one of: %s", names.data);
+	    format
+		? tp_options_usage("unknown format '%s'; expected one of: %s", format, names.data)
+		: tp_options_usage("which format? give --format with one of: %s", names.data);
 	tp_buf_release(&names);
 	return status;
 }
@@ -141,11 +142,10 @@ static int choose(const struct tp_open_trace *open, const char *file)
 		return TP_EXIT_DONE;
 	if (export->slices)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, file,
-		    "recorded without a clock, so that there are no times, and this format is made "
-		    "of them");
+		    "recorded without a clock, and this format needs times");
 	if (weight == TP_WEIGHT_SELF)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, file,
-		    "recorded without a clock, so that there are no times: use --weight calls");
+		    "recorded without a clock, so there are no times: use --weight calls");
 	if (weight < 0)
 		tp_command_warn(
 		    "recorded without a clock: call paths weigh their calls, as with --weight calls");
@@ -225,7 +225,7 @@ static int make_directory(const char *path, bool reuse, struct tp_err *err)
 	if (reuse || is_empty(path))
 		return 0;
 	return tp_err_set(err, TP_ERR_LIMIT, path,
-	    "is there and is no empty directory: remove it, or give another -o");
+	    "exists and is not an empty directory: remove it, or give another -o");
 }
 
 // What is not one file that is written from front to back.
@@ -256,12 +256,10 @@ static int write_named(const struct tp_analysis *analysis, const char *path)
 static void note_calls(const struct tp_analysis *analysis)
 {
 	if (analysis->compensation.known)
-		tp_command_warn(
-		    "times are as they were recorded, with what recording the calls has cost");
+		tp_command_warn("times are as recorded, including the cost of recording");
 	if (analysis->counts.contexts)
 		tp_command_warn(
-		    "calls that ran on when their stack was left and come back to appear in parts, and "
-		    "count more than once");
+		    "calls whose stack was left and resumed appear in parts, and count more than once");
 	if (split)
 		tp_command_warn("calls that run on from one file into the next appear in both");
 	if (analysis->counted_count || analysis->sampled_count || analysis->left_out_count ||
@@ -276,11 +274,12 @@ static int choose_share(void)
 	if (!least_share)
 		return TP_EXIT_DONE;
 	if (!export->graph)
-		return tp_options_usage("--min-share: '%s' is no graph; dot is one", export->name);
+		return tp_options_usage(
+		    "--min-share: '%s' is not a graph; expected dot", export->name);
 	wanted.least_share = strtod(least_share, &end) / 100;
 	if (end == least_share || *end || !(wanted.least_share >= 0) || wanted.least_share > 1)
 		return tp_options_usage(
-		    "--min-share: '%s' is no percentage such as 0.5", least_share);
+		    "--min-share: '%s' is not a percentage such as 0.5", least_share);
 	return TP_EXIT_DONE;
 }
 
@@ -293,7 +292,7 @@ static int choose_flame(void)
 			    : least_pixels    ? "--min-width"
 					      : NULL;
 	if (given && !export->flame)
-		return tp_options_usage("%s: '%s' is no flame graph", given, export->name);
+		return tp_options_usage("%s: '%s' is not a flame graph", given, export->name);
 	if (wanted.inverted && baseline)
 		return tp_options_usage("--inverted and --baseline do not go together");
 	if (least_pixels) {
@@ -302,7 +301,8 @@ static int choose_flame(void)
 		if (end == least_pixels || *end || !(wanted.least_pixels > 0) ||
 		    wanted.least_pixels > 10000)
 			return tp_options_usage(
-			    "--min-width: '%s' is no number of pixels such as 0.5", least_pixels);
+			    "--min-width: '%s' is not a number of pixels such as 0.5",
+			    least_pixels);
 	}
 	return TP_EXIT_DONE;
 }
@@ -356,12 +356,12 @@ static int check_options(void)
 				   : "--weight: '%s' has both calls and times",
 		    format);
 	if (split && (!tp_open_parse_time(split, &wanted.split_ns) || !wanted.split_ns))
-		return tp_options_usage("--split: '%s' is no time such as 100ms", split);
+		return tp_options_usage("--split: '%s' is not a time such as 100ms", split);
 	if (split && !export->slices)
 		return tp_options_usage(
 		    export->calls
-			? "--split: '%s' has single calls only with --calls, so that it cannot be split"
-			: "--split: '%s' has no single calls, so that it cannot be split",
+			? "--split: '%s' has single calls only with --calls, so it cannot be split"
+			: "--split: '%s' has no single calls, so it cannot be split",
 		    format);
 	int status = choose_share();
 	if (!status)

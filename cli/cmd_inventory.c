@@ -94,11 +94,10 @@ static int run(int argc, char **argv)
 	int status = TP_EXIT_DONE;
 	if (from_source && argc)
 		return tp_options_usage(
-		    "'%s' is too much: --from-source reads sources, not what was compiled",
-		    argv[0]);
+		    "unexpected '%s': --from-source reads sources, not compiled files", argv[0]);
 	if (argc < 1 && !from_source)
 		return tp_options_usage(
-		    "whose inventory? name a program, library, object file or folder");
+		    "whose inventory? Name a program, library, object file or folder");
 	for (int i = 0; i < argc && !status; i++)
 		status = tp_keep_input(output, argv[i], NULL);
 	if (status)

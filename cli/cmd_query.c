@@ -103,7 +103,7 @@ static int check_parameters(const struct opened *opened, int argc, char **argv)
 			return tp_options_usage(
 			    example
 				? "--param: this example has no parameter :%s; --show prints its SQL"
-				: "--param: there is no :%s in the SQL",
+				: "--param: the SQL has no :%s",
 			    name);
 	}
 	return TP_EXIT_DONE;
@@ -120,7 +120,7 @@ static int print_schema(void)
 		status = tp_write_out(&text, NULL);
 	} else {
 		status = tp_options_usage(
-		    "--schema: there is no table '%s'; without a name it describes all", schema);
+		    "--schema: unknown table '%s'; without a name, all are described", schema);
 	}
 	tp_buf_release(&text);
 	return status;
@@ -146,7 +146,7 @@ static bool is_help(int *status)
 		*status = tp_query_list_examples();
 	else if (!found)
 		*status = tp_options_usage(
-		    "--example: there is no '%s'; --example alone lists them", example);
+		    "--example: unknown example '%s'; --example alone lists them", example);
 	else if (show)
 		*status = fputs(found->sql, stdout) < 0 ? TP_EXIT_FAILED : TP_EXIT_DONE;
 	else

@@ -136,8 +136,7 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 		tp_command_fail(&err);
 	if (r && counts.missing_chunks)
 		tp_command_warn(
-		    "'%s' lacks the last %llu chunks, with %llu events; what it holds can be "
-		    "analyzed",
+		    "'%s' lacks the last %llu chunks, with %llu events; the rest can be analyzed",
 		    options->wanted.output, (unsigned long long)counts.missing_chunks,
 		    (unsigned long long)counts.missing_events);
 	if (!r && !options->quiet)

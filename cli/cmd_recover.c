@@ -73,8 +73,7 @@ static int run(int argc, char **argv)
 	say(&recovered);
 	if (recovered.soft && !recovered.ended)
 		tp_command_warn(
-		    "the soft clock stopped with its recorder: what the program did from then on has "
-		    "no times");
+		    "the soft clock stopped with its recorder: later calls have no times");
 	return recovered.lacks.chunks || recovered.lacks.open ? TP_EXIT_FAILED : TP_EXIT_DONE;
 }
 

@@ -72,7 +72,7 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 		return tp_command_fail(&err);
 	if (base && base->timeless != analysis->timeless)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, base->timeless ? baseline : file,
-		    "recorded without a clock, and the other one with one: they cannot be compared");
+		    "one was recorded without a clock and the other with one: they cannot be compared");
 	struct tp_buf path;
 	tp_buf_init(&path);
 	tp_buf_addf(&path, "%s%s", output ? output : file, output ? "" : ".html");

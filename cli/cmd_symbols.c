@@ -210,7 +210,7 @@ static int run(int argc, char **argv)
 	struct tp_address_list wanted = {0};
 	struct tp_err err;
 	if (argc < 1)
-		return tp_options_usage("whose functions? name a program or library");
+		return tp_options_usage("whose functions? Name a program or library");
 	if (inlines && argc == 1)
 		return tp_options_usage("--inlines: at which addresses?");
 	const struct tp_symbol_options how = {

@@ -29,7 +29,7 @@ static int run(int argc, char **argv)
 	if (interval_text && (!tp_open_parse_time(interval_text, &ns) || ns < 1000000 ||
 				 ns > UINT64_C(86400000000000)))
 		return tp_options_usage(
-		    "--interval: '%s' is no time from 1ms to 86400s", interval_text);
+		    "--interval: '%s' is not a time from 1ms to 86400s", interval_text);
 	const struct tp_tui_options wanted = {
 	    .open = &open_options,
 	    .follow = watch,

@@ -57,7 +57,7 @@ static int parse_speedups(void)
 		// Not >, which NaN is not.
 		if (!any || (*at && *at != ',') || !(percent <= 100 && percent >= -1000))
 			return tp_options_usage(
-			    "--speedup: '%s' is no list of percentages up to 100, as 20%% or 10,50",
+			    "--speedup: '%s' is not a list of percentages up to 100 such as 20%% or 10,50",
 			    speedup_text);
 		if (wanted.speedup_count == TP_PREDICT_SPEEDUPS_MAX)
 			return tp_options_usage(
@@ -82,7 +82,7 @@ static int parse(void)
 	if (!tp_parse_limit(limit_text, 20, &wanted.view.limit))
 		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
 	if (processors > 1 << 20)
-		return tp_options_usage("--processors: nobody has so many");
+		return tp_options_usage("--processors: the number is too large");
 	wanted.processors = (uint32_t)processors;
 	return parse_speedups();
 }

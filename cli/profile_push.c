@@ -40,8 +40,7 @@ static int check_labels(const struct tp_option_list *labels)
 		const char *label = labels->items[i];
 		if (!tp_profile_label_check(label))
 			return tp_options_usage(
-			    "--label: '%s' is no NAME=VALUE such as environment=canary; "
-			    "a name has letters, digits and '_'",
+			    "--label: '%s' is not of the form NAME=VALUE, such as environment=canary; a name has letters, digits and '_'",
 			    label);
 		for (uint32_t j = 0; j < i; j++)
 			if (strncmp(label, labels->items[j], strcspn(label, "=") + 1) == 0)
@@ -90,12 +89,12 @@ int tp_push_check(const struct tp_push_options *options, const struct tp_export 
 	if (options->tenant && !is_header_text(options->tenant))
 		return tp_options_usage("--tenant: '%s' has a control character", options->tenant);
 	if (options->password_file && !options->user)
-		return tp_options_usage("--password-file: whose? give --user, too");
+		return tp_options_usage("--password-file needs --user");
 	if (options->token_file && options->user)
 		return tp_options_usage("--token-file and --user do not go together");
 	if (options->retries && (!tp_parse_limit(options->retries, 0, &retries) || retries > 1000))
 		return tp_options_usage(
-		    "--retries: '%s' is no number from 0 to 1000", options->retries);
+		    "--retries: '%s' is not a number from 0 to 1000", options->retries);
 	return TP_EXIT_DONE;
 }
 

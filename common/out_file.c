@@ -57,8 +57,8 @@ int tp_replace_begin(struct tp_replace *replace, const char *path, int *fd, stru
 	if (!is_there && errno != ENOENT)
 		return tp_err_system(err, errno, path, "cannot write");
 	if (is_there && !S_ISREG(old.st_mode))
-		return tp_err_set(err, TP_ERR_LIMIT, path,
-		    "is there and is no regular file: give the name of another");
+		return tp_err_set(
+		    err, TP_ERR_LIMIT, path, "exists and is not a regular file: give another name");
 	// It is about to be lost: only who may write to it may do that.
 	if (is_there && access(path, W_OK) != 0)
 		return tp_err_system(err, errno, path, "cannot write");
@@ -153,7 +153,7 @@ int tp_out_file_append(struct tp_out_file *out, const char *path, struct tp_err 
 	out->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	const off_t end = out->fd < 0 ? -1 : lseek(out->fd, 0, SEEK_END);
 	out->written = end > 0 ? (uint64_t)end : 0;
-	return out->fd < 0 ? tp_err_system(err, errno, path, "cannot go on writing") : 0;
+	return out->fd < 0 ? tp_err_system(err, errno, path, "cannot continue writing") : 0;
 }
 
 int tp_out_file_open_in(

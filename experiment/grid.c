@@ -87,7 +87,7 @@ static int fail_unknown(const struct tp_expansion *in, const struct tp_plan_text
 		tp_buf_addf(&list, "%s%s", i ? ", " : "", known[i]);
 	const char *nearest = tp_spelling_nearest(name, known);
 	tp_plan_fail(in->plan, text->place, err,
-	    "'{{ %s }}' is no placeholder of task '%s', variant '%s'%s%s%s; there are %s", name,
+	    "'{{ %s }}' is not a placeholder of task '%s', variant '%s'%s%s%s; there are %s", name,
 	    in->cell->task->name, in->cell->variant->name, nearest ? "; did you mean '{{ " : "",
 	    nearest ? nearest : "", nearest ? " }}'?" : "", list.data);
 	tp_buf_release(&list);

@@ -391,8 +391,7 @@ static int set_kind(struct tp_plan *plan, struct tp_variant *variant, struct tp_
 		}
 	const char *nearest = tp_spelling_nearest(name.text, tp_variant_kinds);
 	return tp_plan_fail(plan, name.place, err,
-	    "'%s' is no kind of variant%s%s%s; kinds are native, teeperf, perf-stat, gramine-direct "
-	    "and gramine-sgx",
+	    "'%s' is not a kind of variant%s%s%s; kinds are native, teeperf, perf-stat, gramine-direct and gramine-sgx",
 	    name.text, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 	    nearest ? "'?" : "");
 }
@@ -447,7 +446,7 @@ static int add_variant(
 		names[i] = plan->variants[i].name;
 	const char *nearest = tp_spelling_nearest(name->text, names);
 	return tp_plan_fail(plan, name->place, err,
-	    "there is no variant '%s'%s%s%s; write [variants.%s] with its kind", name->text,
+	    "unknown variant '%s'%s%s%s; write [variants.%s] with its kind", name->text,
 	    nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
 	    name->text);
 }
@@ -524,7 +523,7 @@ static int name_task(struct tp_plan *plan, struct tp_task *task, struct tp_err *
 	task->name = task->name_text.text ? task->name_text.text : slash ? slash + 1 : program;
 	if (!*task->name)
 		return tp_plan_fail(plan, task->program.executable.place, err,
-		    "'%s' is no program but a folder", program);
+		    "'%s' is a folder, not a program", program);
 	for (const struct tp_task *other = plan->tasks; other < task; other++)
 		if (strcmp(other->name, task->name) == 0)
 			return tp_plan_fail(plan,
@@ -541,7 +540,7 @@ static int check_storage(struct tp_plan *plan, const struct tp_task *task, struc
 		const struct tp_plan_text *kind = &task->storage.items[i];
 		if (strcmp(kind->text, kinds[0]) && strcmp(kind->text, kinds[1]))
 			return tp_plan_fail(plan, kind->place, err,
-			    "'%s' is no storage_type; there are \"encrypted\" and \"untrusted\"",
+			    "'%s' is not a storage_type; expected \"encrypted\" and \"untrusted\"",
 			    kind->text);
 		for (uint32_t j = 0; j < i; j++)
 			if (!strcmp(kind->text, task->storage.items[j].text))

@@ -91,7 +91,7 @@ class Status(gdb.Command):
                 else "  the runtime of the program is too old for rings: they hold the beginning")
         say("  lost: %d before the log came, %d by threads without an entry" % (log.lost_early, log.lost_overflow))
         if log.ended:
-            say("  the program is over")
+            say("  the program has ended")
         for module in log.modules:
             say("  module %#x-%#x %s%s" % (module[1], module[2], module[5], " (unloaded)" if module[4] else ""))
         for thread in choose(log, None):

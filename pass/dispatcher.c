@@ -20,8 +20,7 @@ static const unsigned supported[] = {TP_LLVM_SUPPORTED};
 static void fail_unknown(void)
 {
 	tp_host_refuse(
-	    "TeePerf.so cannot tell which LLVM this program has: give it the TeePerf.so in the "
-	    "folder llvm-N, with the LLVM major for N");
+	    "TeePerf.so cannot find out which LLVM this program has: use the TeePerf.so in the folder llvm-N, with the LLVM major for N");
 }
 
 // Where the plugin's entry is; LLVM asks for ours when we have been loaded.
@@ -48,7 +47,7 @@ __asm__(".text\n"
 	"	ld t1, 0(t1)\n"
 	"	jr t1\n"
 #else
-#error "say how to jump on this processor"
+#error "unsupported processor"
 #endif
 	".size " ENTRY ", . - " ENTRY "\n");
 
@@ -109,6 +108,6 @@ __attribute__((constructor)) static void find_plugin(void)
 		    "the TeePerf plugin for LLVM %u cannot be loaded: %s", major, dlerror());
 	void *entry = dlsym(plugin, ENTRY);
 	if (!entry)
-		tp_host_refuse("'%s' is no TeePerf plugin: it has no " ENTRY, path);
+		tp_host_refuse("'%s' is not a TeePerf plugin: it lacks " ENTRY, path);
 	memcpy(&tp_dispatcher_target, &entry, sizeof(entry));
 }

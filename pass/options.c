@@ -49,7 +49,7 @@ static int choose(const struct choice *choice, const char *const given[], struct
 		if (!strcmp(value, choice->words[i]))
 			return i;
 	return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-	    "teeperf: '%s' is no value for %s (-teeperf-%s): expected %s", value,
+	    "teeperf: invalid value '%s' for %s (-teeperf-%s): expected %s", value,
 	    rows[choice->option].variable, rows[choice->option].name, choice->expected);
 }
 
@@ -72,8 +72,7 @@ static int choose_level(const char *value, struct tp_pass *pass, struct tp_err *
 		number = strtoul(value + strlen(sample) + 1, &end, 10);
 	if (!end || *end || number == 0 || number > TP_SAMPLE_MAX)
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "teeperf: '%s' is no value for TEEPERF_LEVEL (-teeperf-level): expected event, "
-		    "count, sample or sample/N, N being 1 to %u",
+		    "teeperf: invalid value '%s' for TEEPERF_LEVEL (-teeperf-level): expected event, count, sample or sample/N, N being 1 to %u",
 		    value, TP_SAMPLE_MAX);
 	pass->sample = (uint32_t)number;
 	return 0;

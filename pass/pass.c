@@ -108,7 +108,7 @@ static bool emit_inventory(const struct tp_pass *pass, LLVMModuleRef module)
 	if (found && !notes.failed && pass->inventory)
 		tp_notes_write(&notes);
 	if (notes.failed)
-		tp_llvm_error(module, "teeperf: no memory for the inventory");
+		tp_llvm_error(module, "teeperf: out of memory for the inventory");
 	tp_notes_release(&notes);
 	return found;
 }

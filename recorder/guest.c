@@ -41,7 +41,7 @@ int tp_guest_start(struct tp_guest *guest, const struct tp_region *region, pid_t
 	guest->watched_fd = open_process(pid);
 	if (guest->watched_fd < 0 && kill(pid, 0) && errno == ESRCH)
 		return tp_err_set(
-		    err, TP_ERR_NOT_FOUND, NULL, "there is no process %d to wait for", (int)pid);
+		    err, TP_ERR_NOT_FOUND, NULL, "process %d does not exist", (int)pid);
 	return 0;
 }
 

@@ -87,19 +87,17 @@ const char *tp_session_no_selection(const struct tp_session *session)
 {
 	const struct teeperf_log_header *header = session->region.header;
 	if (session->options.follow_fork)
-		return "with 'record --follow-fork' the choice of functions cannot be changed";
+		return "the selection cannot be changed with 'record --follow-fork'";
 	if (session->has_inner)
-		return "with 'record --tee' the choice of functions cannot be changed";
+		return "the selection cannot be changed with 'record --tee'";
 	if (session->options.calibrate.count)
-		return "with 'record --calibrate' the choice of functions changes by itself";
+		return "the selection cannot be changed with 'record --calibrate', which changes it itself";
 	if (session->options.stream)
-		return "with 'record --stream' the choice of functions cannot be changed";
+		return "the selection cannot be changed with 'record --stream'";
 	if (session->clock_log.clock == TEEPERF_CLOCK_NONE)
-		return "without a clock nothing tells what was recorded before the change: record with "
-		       "another '--clock'";
+		return "without a clock, records before and after a change cannot be separated: record with another '--clock'";
 	if (attached_pid(session) && !tp_load_acquire(&header->selected))
-		return "the program's runtime is of an older version, which cannot change its choice of "
-		       "functions: build it again";
+		return "the program's runtime is too old to change its selection: rebuild it";
 	return NULL;
 }
 
@@ -144,7 +142,7 @@ static enum tp_control_result select_functions(struct tp_session *session,
 	struct tp_selection_log *selections = &session->drain.selections;
 	const char *refused =
 	    session->options.guide
-		? "the functions are chosen by 'record --budget': record without it to choose them"
+		? "'record --budget' selects the functions: record without it to select them yourself"
 		: tp_session_no_selection(session);
 	const struct tp_region_only wanted = {
 	    .kind = (enum teeperf_only)(request->only & 3),
@@ -235,7 +233,8 @@ static enum tp_control_result mark(struct tp_session *session,
 	// They begin a new phase of the counters, too, if there are any.
 	tp_meters_read(&session->meters, TEEPERF_READING_MARK);
 	if (!tp_mark_log_add(&session->drain.marks, now, name)) {
-		snprintf(why, room, "there are %d marks already, and no more fit", TP_MARK_LOG_MAX);
+		snprintf(why, room, "the recording already has %d marks, the most that fit",
+		    TP_MARK_LOG_MAX);
 		return TP_CONTROL_REFUSED;
 	}
 	tp_doorbell_ring(&session->drain.worker.bell);

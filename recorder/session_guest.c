@@ -87,8 +87,7 @@ static bool meet(void *context, uint64_t told)
 		return true;
 	}
 	tp_err_set(&session->unmet, TP_ERR_NOT_FOUND, NULL,
-	    "the log says that it is of process %llu, which does not have it here: its threads have "
-	    "other numbers in a TEE, a container or another machine",
+	    "the log names process %llu, which does not map it on this machine: in a TEE, a container or another machine, thread numbers differ",
 	    (unsigned long long)told);
 	refuse(session);
 	return true;
@@ -108,7 +107,7 @@ void tp_session_guest_await(struct tp_session *session)
 		    "the numbers of its threads are not the host's");
 	} else {
 		tp_err_set(&session->unmet, TP_ERR_NOT_FOUND, NULL,
-		    "the program has not said which process it is");
+		    "the program has not named its process");
 		session->drain.meet = meet;
 		session->drain.context = session;
 	}

@@ -18,7 +18,7 @@ int tp_session_inner_open(struct tp_session *session, struct tp_err *err)
 		return 0;
 	if (!session->writer.regular)
 		return tp_err_set(err, TP_ERR_LIMIT, options->output,
-		    "with '--tee' the output must be a regular file: the two sides are joined there");
+		    "'--tee' needs a regular file as output, to join the two sides in");
 	const struct tp_region_options region = {
 	    .size = options->registered_bytes ? options->registered_bytes : options->size_bytes,
 	    .small_tables = options->registered_bytes != 0,

@@ -566,19 +566,19 @@ const char *__teeperf_why(void)
 	case TEEPERF_ATTACH_BAD_MODULE:
 		return "a part of it is compiled by another version of teeperf than its runtime";
 	case TEEPERF_ATTACH_NO_MODULE:
-		return "no code of it is compiled by 'teeperf cc', or no function was chosen";
+		return "it has no code compiled by 'teeperf cc', or its allowlist selects no function";
 	case TEEPERF_ATTACH_BAD_LOG:
-		return "what was given is no log, or a part of one, or of another version of teeperf";
+		return "the memory is not a complete log of this version of teeperf";
 	case TEEPERF_ATTACH_NOT_SHARED:
-		return "what was given is not wholly memory that the host may read and write";
+		return "the log is not entirely in memory that the host may read and write";
 	case TEEPERF_ATTACH_TAKEN:
-		return "another program has the log, or this one has entered already";
+		return "another program uses the log, or this one has entered already";
 	case TEEPERF_ATTACH_DONE:
-		return "the program is over";
+		return "the program has ended";
 	case TEEPERF_ATTACH_NONE:
 		break;
 	}
-	return "no log was given";
+	return "no log";
 }
 
 bool tp_attach_region(void *base, uint64_t size, bool by_call)

@@ -161,9 +161,9 @@ static void check_no_match(struct checking *at)
 	if (general || at->options->lenient[TP_FINDING_NO_MATCH])
 		return;
 	if (at->line.exact)
-		tp_buf_addf(&at->what, "there is no function '%s'", at->line.exact);
+		tp_buf_addf(&at->what, "unknown function '%s'", at->line.exact);
 	else
-		tp_buf_add_string(&at->what, "this matches no function");
+		tp_buf_add_string(&at->what, "this line matches no function");
 	const uint64_t looks = (uint64_t)at->hints * at->use->inventory->function_count;
 	if (at->hints < HINTS_LEAST || (at->hints < HINTS_MOST && looks < HINTS_FUNCTIONS)) {
 		at->hints++;
@@ -180,7 +180,7 @@ static void check_one_gone(struct checking *at, bool inlined)
 	if (inlined) {
 		add_inlined(at, function, " was inlined");
 		tp_buf_add_string(
-		    &at->what, " and is not a function of its own: nothing is recorded");
+		    &at->what, " and is no longer a function of its own: nothing is recorded");
 		if (at->line.category != TP_CATEGORY_FORCE)
 			add_force(at, &at->remedy, function);
 		else
@@ -190,8 +190,7 @@ static void check_one_gone(struct checking *at, bool inlined)
 		tp_buf_addf_clean(&at->what,
 		    "'%s' was removed by the compiler: nothing is recorded", function->demangled);
 		tp_buf_add_string(&at->remedy,
-		    "nothing calls it, or nothing of it was left after inlining: '=force' keeps "
-		    "the calls, if there are any");
+		    "it is not called, or was inlined completely: '=force' keeps its calls, if there are any");
 	}
 	find(at, inlined ? TP_FINDING_INLINED : TP_FINDING_REMOVED, TP_SEVERITY_WARNING,
 	    TP_FATE_INLINED, TP_FATE_REMOVED);
@@ -234,13 +233,13 @@ static void check_partly(struct checking *at)
 	const bool one = at->found->matched == 1;
 	if (one) {
 		add_inlined(at, function, " was also inlined");
-		tp_buf_add_string(&at->what, ": calls there are not seen");
+		tp_buf_add_string(&at->what, ": calls there are not recorded");
 		if (at->line.category != TP_CATEGORY_FORCE)
 			add_force(at, &at->remedy, function);
 	} else {
 		tp_buf_addf(&at->what,
-		    "%" PRIu32 " of the %" PRIu32 " functions that match were also inlined "
-		    "elsewhere, and calls there are not seen: ",
+		    "%" PRIu32 " of the %" PRIu32
+		    " functions that match were also inlined elsewhere, and calls there are not recorded: ",
 		    partly, at->found->matched);
 		add_examples(at, TP_FATE_PARTLY, partly);
 	}
@@ -279,7 +278,7 @@ static void check_ambiguous(struct checking *at)
 		tp_buf_addf(&at->what, " and %" PRIu32 " more", at->found->named - named);
 	if (file && *file) {
 		tp_buf_addf(&at->remedy,
-		    "to mean one, add its source: 'fun:%.*s@src:", (int)parts.glob.size,
+		    "to select one, add its source: 'fun:%.*s@src:", (int)parts.glob.size,
 		    parts.glob.text);
 		tp_glob_add_literal(&at->remedy, tp_span_of(file));
 		if (parts.has_category) {
@@ -306,11 +305,10 @@ static void check_shadowed(struct checking *at)
 	    other.text, at->found->contradicted ? "decides about" : "says the same of",
 	    at->found->matched == 1 ? "function" : "functions");
 	if (at->found->contradicted)
-		tp_buf_add_string(
-		    &at->remedy, other.category == TP_CATEGORY_FORBID
-				     ? "'forbid' beats every other line"
-				     : "the last line that matches decides: move this one "
-				       "down, or take it out");
+		tp_buf_add_string(&at->remedy,
+		    other.category == TP_CATEGORY_FORBID
+			? "'forbid' beats every other line"
+			: "the last line that matches decides: move this one down, or remove it");
 	find(at, TP_FINDING_SHADOWED,
 	    at->found->contradicted ? TP_SEVERITY_WARNING : TP_SEVERITY_NOTE, TP_FATE_THERE,
 	    TP_FATE_REMOVED);
@@ -359,7 +357,7 @@ static void check_list(struct checking *at)
 		there++;
 	}
 	tp_buf_addf(&at->what,
-	    "nothing is instrumented: none of the %" PRIu32 " functions that the program has",
+	    "nothing is instrumented: the list selects none of the program's %" PRIu32 " functions",
 	    there);
 	tp_buf_add_string(&at->remedy,
 	    "functions are instrumented if the last line that matches them says allow, sample, count "

@@ -247,7 +247,7 @@ static bool hint_source(
 		const struct answer answer =
 		    ask_line(use->inventory, kind, "*/", glob, parts->glob.size, "");
 		if (answer.count) {
-			tp_buf_addf(hint, "the whole path is compared: '%s:*/%.*s' matches", kind,
+			tp_buf_addf(hint, "the whole path must match: '%s:*/%.*s' matches", kind,
 			    (int)parts->glob.size, glob);
 			tp_buf_addf(hint, " %s", at(use, answer.first)->file);
 			return true;
@@ -266,8 +266,8 @@ static bool hint_source(
 			if (!answer.count)
 				continue;
 			tp_buf_addf(hint,
-			    "paths are as the compiler was told them: '%s:%s%.*s' matches %s", kind,
-			    before[i], (int)(end - tail), tail, at(use, answer.first)->file);
+			    "paths are those of the compiler's command line: '%s:%s%.*s' matches %s",
+			    kind, before[i], (int)(end - tail), tail, at(use, answer.first)->file);
 			return true;
 		}
 	}

@@ -93,8 +93,7 @@ static int open_trace(
 	move_problems(&generated->notes, &read->analysis.notes);
 	if (!code && read->analysis.lost)
 		tp_problems_add(&generated->notes, TP_ERR_TRUNCATED, file,
-		    "lost %llu events, so that calls and times are too low: record again with a "
-		    "larger --size",
+		    "lost %llu events, so calls and times are too low: record again with a larger --size",
 		    (unsigned long long)read->analysis.lost);
 	return code;
 }
@@ -114,15 +113,14 @@ static int read_trace(
 	const struct tp_analysis *analysis = &read.analysis;
 	if (!code && !analysis->counts.events && !analysis->counts.counted)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, file,
-		    "there are no calls in it: was the program built by 'teeperf cc'?");
+		    "it has no calls: was the program built with 'teeperf cc'?");
 	// Ticks of a clock whose rate is not known are not to be held against a cost in ns.
 	const bool in_ticks = !code && !analysis->timeless && !analysis->time.known;
 	if (!code && *times && (analysis->timeless || in_ticks || !analysis->counts.events)) {
 		*times = false;
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file,
-		    in_ticks
-			? "has calls, but times only in ticks of a clock whose rate is not known"
-			: "has calls but no times");
+		    in_ticks ? "has times only in ticks of a clock of unknown rate"
+			     : "has calls but no times");
 	}
 	if (!code) {
 		if (!generated->clock_known)
@@ -185,7 +183,7 @@ static int refine_by_trace(struct tp_generated *generated, struct tp_err *err)
 		    refined->measured_ns - options->native_ns - counted * generated->cost.count_ns;
 		if (pairs * generated->cost.event_ns < PART_MIN * options->native_ns)
 			tp_problems_add(&generated->notes, TP_ERR_LIMIT, options->refine,
-			    "has too few events to tell what one costs: the cost is left as it is");
+			    "has too few events to measure their cost: the default cost is used");
 		else
 			set_cost(generated, extra / pairs);
 	}
@@ -254,30 +252,24 @@ static void note_waiting(struct tp_generated *generated)
 		raw_ns += workload->thread_times[i].raw_ns;
 	if (workload->cpu_ns <= 0) {
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file,
-		    "does not say how long its threads had a processor: waiting is taken for own time, and a "
-		    "program that was preempted for a longer one; give --time if it waits or the machine "
-		    "was busy");
+		    "has no processor times: waiting counts as self time, and preemption as run time; give --time if the program waits or the machine was busy");
 		return;
 	}
 	const double waited = workload->waited_ns - workload->delayed_ns;
 	if (workload->waiting && workload->telling == workload->waiting) {
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
-		    "%.0f%% of the time of its functions had no processor, in %u thread%s: it is known whose, and "
-		    "is not counted",
+		    "%.0f%% of its functions' time passed without a processor, in %u thread%s: that time is known and not counted",
 		    100 * workload->waited_ns / raw_ns, workload->waiting,
 		    workload->waiting == 1 ? "" : "s");
 		return;
 	}
 	if (workload->delayed_ns > DELAYED_PART * (raw_ns - waited))
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
-		    "others had the processors for %.0f%% of the time that its threads could have run: own "
-		    "times are what is left of them; record again when the machine is not busy",
+		    "other programs had the processors for %.0f%% of the time that its threads could have run, which is taken off self times; record again on an idle machine",
 		    100 * workload->delayed_ns / (raw_ns - waited));
 	if (waited > WAITED_PART * raw_ns)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
-		    "%.0f%% of the time of its functions had no processor, in %u thread%s: they waited, or were "
-		    "preempted. That is taken off the functions with the longest stretches between records, and "
-		    "where it cannot be told who waited their time counts as not named",
+		    "%.0f%% of its functions' time passed without a processor, in %u thread%s, waiting or preempted. It is taken off the functions with the longest stretches between records; where the function is not known, the time counts as not named",
 		    100 * waited / raw_ns, workload->waiting, workload->waiting == 1 ? "" : "s");
 }
 
@@ -303,8 +295,7 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 			return tp_err_memory(err, options->profile);
 		if (!believed)
 			tp_problems_add(&generated->notes, TP_ERR_LIMIT, options->profile,
-			    "its events cannot have cost %.1f ns each: they would have taken all of "
-			    "the run; give --event-cost, and --time for a run without events",
+			    "an event cost of %.1f ns would exceed the whole run; give --event-cost, and --time for a run without events",
 			    generated->spent.event_ns);
 		generated->quality = TP_QUALITY_EVENTS;
 		generated->time_source = by_cpu ? "processor time of the recording, less its events"
@@ -339,13 +330,11 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 	} else if (!timed && !options->sums) {
 		if (!generated->has_inventory)
 			return missing(err,
-			    "calls alone do not say where the time goes: give --samples, a "
-			    "--profile with events, or at least --inventory for the sizes");
+			    "calls alone do not show where the time goes: give --samples, a --profile with events, or at least --inventory for the sizes");
 		tp_workload_guess_times(workload);
 		generated->quality = TP_QUALITY_STATIC;
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
-		    "times are guessed from calls and sizes, which is weak: --samples or a "
-		    "--profile would tell");
+		    "times are guesses from calls and sizes: give --samples or a --profile for measured ones");
 	}
 	generated->time_ns = workload->time_ns;
 	generated->in_cpu_time = workload->cpu_ns > 0 && options->time_ns <= 0 &&
@@ -427,8 +416,8 @@ static int choose(struct tp_generated *generated, struct tp_err *err)
 	find_closed(generated);
 	if (!code && generated->chosen.over_budget)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL,
-		    "what --keep wants is over the budget, so nothing else was chosen");
-	return code ? tp_err_set(err, code, NULL, "no memory to choose with") : 0;
+		    "the functions of --keep exceed the budget, so nothing else was chosen");
+	return code ? tp_err_set(err, code, NULL, "out of memory while choosing") : 0;
 }
 
 static void note_limits(struct tp_generated *generated)
@@ -436,12 +425,11 @@ static void note_limits(struct tp_generated *generated)
 	const struct tp_workload *workload = &generated->workload;
 	if (workload->threads > 1 && !generated->in_cpu_time)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL,
-		    "the calls of %u threads are added up as if they ran one after the other: "
-		    "where they run at the same time, the overhead is lower",
+		    "the calls of %u threads are summed as if they ran one after the other: where they run at once, the overhead is lower",
 		    workload->threads);
 	if (generated->options.paths && !workload->node_count)
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
-		    "there are no call paths for --paths: they come from a --profile with events");
+		    "--paths needs call paths, which come from a --profile with events");
 }
 
 int tp_generate(
@@ -485,11 +473,10 @@ int tp_generate(
 	const double all = all_value(&generated->workload);
 	if (all <= 0 && options->sums)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, options->sums->name,
-		    "no function has any time of its own: were all calls only counted?");
+		    "no function has self time: were all calls only counted?");
 	if (all <= 0)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile,
-		    "no function has any time left when %.1f ns are taken off for each event: the "
-		    "event cost is too high, give --event-cost",
+		    "no function has time left after %.1f ns are taken off for each event: the event cost is too high, give --event-cost",
 		    generated->quality == TP_QUALITY_EVENTS ? generated->spent.event_ns
 							    : generated->cost.event_ns);
 	return choose(generated, err);

@@ -71,8 +71,7 @@ static void add_heading(const struct tp_generated *generated, struct tp_buf *out
 	add_inputs(generated, out);
 	if (generated->seed)
 		tp_buf_add_string(out,
-		    "# A seed, chosen by size and loops alone: what it costs is not known, and may "
-		    "be much.\n# Count calls with it, or record, and generate again.\n");
+		    "# A seed, chosen by size and loops alone: its cost is unknown, and may be high.\n# Count calls with it, or record, and generate again.\n");
 	else
 		add_promise(generated, out);
 	tp_buf_add_string(out, "default:skip\n");
@@ -147,7 +146,7 @@ static void add_copies(
 			continue;
 		if (!any)
 			tp_buf_add_string(
-			    out, "\n## copies, which the lines above would mean, too\n");
+			    out, "\n## copies, which the lines above would select, too\n");
 		any = true;
 		add_function(generated, order[i], generated->seed, out);
 	}

@@ -55,7 +55,7 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 				     : 0));
 		break;
 	case TP_QUALITY_SAMPLED:
-		tp_buf_addf(out, "%-10s from samples; %s of them in no function of the profile\n",
+		tp_buf_addf(out, "%-10s from samples; %s of them outside the profile's functions\n",
 		    "times", tp_text_share(text[0], generated->elsewhere));
 		break;
 	case TP_QUALITY_STATIC:
@@ -75,7 +75,7 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	tp_buf_add_string(out, ")\n");
 	if (generated->quality == TP_QUALITY_EVENTS && workload->waited_ns > 0)
 		tp_buf_addf(out,
-		    "%-10s %s in %u thread%s without a processor, which is nobody's own time\n",
+		    "%-10s %s in %u thread%s without a processor, which is no function's self time\n",
 		    "waiting", tp_text_ns_real(text[0], workload->waited_ns), workload->waiting,
 		    workload->waiting == 1 ? "" : "s");
 }
@@ -253,8 +253,7 @@ static void add_invisible(const struct tp_generated *generated, uint32_t width, 
 			tp_table_add(&table, hosts.data);
 		}
 		tp_buf_addf(out,
-		    "\ninvisible: %u functions whose time is that of others, as they were "
-		    "inlined\n",
+		    "\ninvisible: %u inlined functions, whose time counts for their callers\n",
 		    count);
 		end_table(&table, out);
 		if (count > LEFT_OUT_MAX)
@@ -306,11 +305,10 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	    tp_text_share(text[0], shares.events), tp_text_share(text[1], shares.samples),
 	    tp_text_share(text[2], rest > 0 ? rest : 0));
 	if (shares.untold > 0)
-		tp_buf_addf(out, "; %s cannot be told, as threads waited",
-		    tp_text_share(text[3], shares.untold));
+		tp_buf_addf(
+		    out, "; %s unknown, as threads waited", tp_text_share(text[3], shares.untold));
 	tp_buf_addf(out,
-	    "\n%-10s for this budget events alone can name %s at most, and samples %s of what these "
-	    "events leave\n",
+	    "\n%-10s within this budget, events alone can name %s at most, and samples %s of the rest\n",
 	    "bound", tp_text_share(text[0], shares.bound),
 	    tp_text_share(text[1], shares.sample_bound));
 	if (chosen->path_value > 0)
@@ -324,8 +322,7 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	    tp_text_share(text[1], shares.untold < 1 ? 1 - shares.untold : 0));
 	if (generated->closed_ns > 0)
 		tp_buf_addf(out,
-		    "%-10s %s more if all is compiled in, and 'record --only' takes the list: closed gates cost, "
-		    "too\n",
+		    "%-10s %s more if all functions are compiled in and 'record --only' uses the list: closed gates have a cost\n",
 		    "closed",
 		    tp_text_share(text[0], part(generated->closed_ns, generated->time_ns)));
 }
@@ -333,9 +330,7 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 static void add_seed(const struct tp_generated *generated, struct tp_buf *out)
 {
 	tp_buf_addf(out,
-	    "\nchosen: %u of %u functions by size and loops alone. This is a seed: what it costs "
-	    "is not\nknown, and no rule of this kind holds a budget. Build with it, or with\n"
-	    "'teeperf cc --level=count', record, and generate again with --counts or --profile.\n",
+	    "\nchosen: %u of %u functions by size and loops alone. This is a seed: its cost is\nunknown, and no rule of this kind can hold a budget. Build with it, or with\n'teeperf cc --level=count', record, and generate again with --counts or --profile.\n",
 	    generated->chosen.event_count, generated->workload.function_count);
 }
 

@@ -77,8 +77,7 @@ static void note_unmatched(struct tp_generated *generated, const struct patterns
 	for (uint32_t i = 0; i < patterns->count; i++)
 		if (!patterns->matched[i])
 			tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
-			    "%s '%s' matches no function that is there", patterns->option,
-			    patterns->texts[i]);
+			    "%s '%s' matches no function", patterns->option, patterns->texts[i]);
 }
 
 static void pin(
@@ -114,8 +113,7 @@ static int add_forced(struct tp_generated *generated, struct patterns *keep, str
 	}
 	if (count)
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
-		    "%u function%s to be kept from being inlined: what events cost there, and what "
-		    "inlining gained, is not part of the prediction",
+		    "%u function%s to be kept from being inlined: the prediction lacks the cost of their events and of the lost inlining",
 		    count, count == 1 ? " is" : "s are");
 	return 0;
 }

@@ -85,7 +85,7 @@ static int read_pattern(struct reader *reader, struct tp_span line, struct tp_sp
 	tp_buf_init(&glob);
 	if (!translate(&glob, *pattern)) {
 		tp_import_lost(import, import->lines.number, line,
-		    "a regular expression that no glob can say");
+		    "a regular expression that no glob can express");
 		tp_buf_reset(&glob);
 	}
 	*pattern = tp_import_keep(import, &glob);
@@ -302,7 +302,7 @@ int tp_import_sancov(struct tp_import *import)
 	tp_buf_add_string(import->out, "default:skip\n");
 	if (!any_file || !any_function)
 		tp_list_warn(import->input, 0,
-		    "there is no line '%s:', so Clang instruments nothing; '%s:*' would be all",
+		    "without a line '%s:' Clang instruments nothing; '%s:*' selects all",
 		    any_file ? "fun" : "src", any_file ? "fun" : "src");
 	for (uint32_t i = 0; i < import->count; i++) {
 		struct tp_import_entry *entry = &import->entries[i];

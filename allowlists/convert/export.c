@@ -23,7 +23,8 @@ const char *tp_export_needs_linkage_names(const struct tp_export_rule *rule)
 {
 	if (tp_export_is(rule, "fun") || tp_export_is(rule, "src"))
 		return NULL;
-	return tp_export_is(rule, "name") ? "it knows linkage names only" : "it knows no such line";
+	return tp_export_is(rule, "name") ? "it supports linkage names only"
+					  : "it does not support such a line";
 }
 
 static void lose(struct tp_export *export, const struct tp_export_rule *rule, const char *why)
@@ -82,7 +83,7 @@ static int read_rule(struct tp_export *export, const struct tp_export_rule *rule
 		why =
 		    "it is not in the language of allowlists; 'teeperf allowlist import' reads it";
 	else if (rule->parts.more_count)
-		why = "it has no lines with several conditions";
+		why = "it does not support several conditions in a line";
 	else
 		why = export->writer->cannot(rule);
 	if (why) {
@@ -130,7 +131,7 @@ static int read_lines(struct tp_export *export)
 			if (ours)
 				status = read_rule(export, &rule);
 			else
-				lose(export, &rule, "its section is another tool's");
+				lose(export, &rule, "its section belongs to another tool");
 			break;
 		}
 		rule.comment = (struct tp_span){0};

@@ -203,7 +203,7 @@ int tp_import_extrae(struct tp_import *import)
 static const char *afl_cannot(const struct tp_export_rule *rule)
 {
 	if (!tp_export_is(rule, "fun") && !tp_export_is(rule, "src") && !tp_export_is(rule, "name"))
-		return "it knows no such line";
+		return "it does not support such a line";
 	return rule->allow ? NULL : "it has no exceptions";
 }
 

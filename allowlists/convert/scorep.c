@@ -90,7 +90,7 @@ static void write_file(
 {
 	tp_list_add_lines(import->out, entry->comment);
 	if (!(entry->group & EXCLUDE) && !any_excluded) {
-		tp_buf_add_string(import->out, "# includes what is included already: ");
+		tp_buf_add_string(import->out, "# already included: ");
 		tp_buf_add_span(import->out, entry->pattern);
 		tp_buf_add_char(import->out, '\n');
 		return;
@@ -163,7 +163,7 @@ static const char *cannot(const struct tp_export_rule *rule)
 {
 	if (tp_export_is(rule, "fun") || tp_export_is(rule, "name") || tp_export_is(rule, "src"))
 		return NULL;
-	return "it knows files and regions only";
+	return "it supports files and regions only";
 }
 
 static bool earlier_wins(const struct tp_export_rule *earlier, const struct tp_export_rule *later)

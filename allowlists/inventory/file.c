@@ -363,7 +363,7 @@ static int add_file(struct finder *finder, const char *path, const char *module)
 		return tp_err_system(finder->err, errno, path, "cannot open it");
 	int code = 0;
 	if (fstat(region.fd, &status))
-		code = tp_err_system(finder->err, errno, path, "cannot look at it");
+		code = tp_err_system(finder->err, errno, path, "cannot examine it");
 	else if (!S_ISREG(status.st_mode))
 		code = tp_err_set(finder->err, TP_ERR_FORMAT, path, "neither a file nor a folder");
 	region.size = code ? 0 : (uint64_t)status.st_size;
@@ -431,13 +431,10 @@ int tp_inventory_add_path(
 		return code;
 	if (folder)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-		    "no inventory in this folder: name programs, libraries or object files, or compile "
-		    "with 'teeperf cc --inventory DIR' and name DIR");
+		    "this folder has no inventory: name programs, libraries or object files, or compile with 'teeperf cc --inventory DIR' and name DIR");
 	if (finder.bitcode)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-		    "compiled for link-time optimisation, so that the inventory is in what it is "
-		    "linked into: name that");
+		    "compiled for link-time optimisation: the inventory is in the linked program or library; name that");
 	return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-	    "no inventory in it: compile it with 'teeperf cc', and neither with '--inventory none' nor "
-	    "stripped of the section " TP_INVENTORY_SECTION);
+	    "it has no inventory: compile it with 'teeperf cc', without '--inventory none', and do not strip the section " TP_INVENTORY_SECTION);
 }

@@ -581,5 +581,5 @@ int tp_inventory_merge(struct tp_inventory_builder *builder, struct tp_err *err)
 	tp_arena_init(&merge.arena);
 	const int code = merge_all(&merge);
 	tp_arena_release(&merge.arena);
-	return code ? tp_err_set(err, code, NULL, "no memory for the inventory") : 0;
+	return code ? tp_err_set(err, code, NULL, "out of memory for the inventory") : 0;
 }

@@ -160,7 +160,7 @@ static void read_number(
 {
 	const char *value = option(parser, first, key);
 	if (value && !(parse_number(value, number) && *number <= max))
-		fail(parser, TP_ERR_FORMAT, "'%s' of '%.64s' is no number, or too large", key,
+		fail(parser, TP_ERR_FORMAT, "'%s' of '%.64s' is not a number, or too large", key,
 		    value);
 }
 
@@ -187,7 +187,7 @@ static void read_decision(struct parser *parser, struct tp_inventory_function *f
 	const char *value = option(parser, 4, "did");
 	if (value && !tp_category_find(tp_span_of(value), &function->decision, &function->sample))
 		fail(parser, TP_ERR_FORMAT,
-		    "'%.64s' is no decision: allow, force, count, sample/N, skip and forbid are known",
+		    "'%.64s' is not a decision: expected allow, force, count, sample/N, skip or forbid",
 		    value);
 }
 
@@ -200,7 +200,7 @@ static void read_place(struct parser *parser, struct tp_inventory_function *func
 	char *colon = strrchr(value, ':');
 	uint64_t line;
 	if (!colon || !parse_number(colon + 1, &line) || line > UINT32_MAX) {
-		fail(parser, TP_ERR_FORMAT, "'%.64s' is no place in a list: FILE:LINE is expected",
+		fail(parser, TP_ERR_FORMAT, "'%.64s' is not a place in a list: expected FILE:LINE",
 		    value);
 		return;
 	}
@@ -258,8 +258,7 @@ static enum tp_presence read_presence(struct parser *parser, const char *word)
 		if (!strcmp(tp_presence_words[i], word))
 			return i;
 	fail(parser, TP_ERR_FORMAT,
-	    "'%.64s' is no state of a function: emitted, partly, inlined, removed and source are "
-	    "known",
+	    "'%.64s' is not a state of a function: expected emitted, partly, inlined, removed or source",
 	    word);
 	return TP_PRESENCE_SOURCE;
 }
@@ -327,7 +326,7 @@ static void add_edge(struct parser *parser, const struct tp_inventory_edge *edge
 	*pending = (struct pending){
 	    .edge = *edge, .from = parser->function, .line = parser->number, .into = into};
 	if (!parse_number(to + 1, &pending->number))
-		fail(parser, TP_ERR_FORMAT, "'%.64s' is no number of a function", to);
+		fail(parser, TP_ERR_FORMAT, "'%.64s' is not the number of a function", to);
 }
 
 static void read_edge(struct parser *parser, bool into)
@@ -347,7 +346,7 @@ static void read_edge(struct parser *parser, bool into)
 		char *end;
 		edge.frequency = strtod(frequency, &end);
 		if (end == frequency || *end || !isfinite(edge.frequency) || edge.frequency < 0)
-			fail(parser, TP_ERR_FORMAT, "'freq' of '%.64s' is no number", frequency);
+			fail(parser, TP_ERR_FORMAT, "'freq' of '%.64s' is not a number", frequency);
 	}
 	edge.sites = (uint32_t)sites;
 	edge.guessed = guessed != 0;
@@ -376,7 +375,7 @@ static void finish(struct parser *parser)
 			continue;
 		}
 		parser->number = pending->line;
-		fail(parser, TP_ERR_FORMAT, "there is no function #%llu: %u are listed",
+		fail(parser, TP_ERR_FORMAT, "function #%llu does not exist: %u are listed",
 		    (unsigned long long)pending->number, parser->entry_count);
 	}
 	parser->in_unit = false;
@@ -415,7 +414,7 @@ static void begin(struct parser *parser, const char *line)
 	const size_t length = strcspn(version, "\t");
 	if (length != strlen(VERSION) || strncmp(version, VERSION, length) != 0)
 		fail(parser, TP_ERR_VERSION,
-		    "an inventory of version '%.*s', and this teeperf reads version " VERSION
+		    "inventory version '%.*s', but this teeperf reads version " VERSION
 		    ": use the teeperf that came with the compiler plugin",
 		    (int)(length < 32 ? length : 32), version);
 }
@@ -449,7 +448,7 @@ int tp_inventory_parse(struct tp_inventory_builder *builder, char *text, size_t 
 			begin(&parser, line);
 		} else if (!begun) {
 			fail(&parser, TP_ERR_FORMAT,
-			    "no inventory: it does not begin with 'teeperf-inventory' and a version");
+			    "not an inventory: it does not begin with 'teeperf-inventory' and a version");
 		} else if (*line && *line != '#') {
 			read_line(&parser, line, (size_t)(stop - line));
 		}

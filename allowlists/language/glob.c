@@ -105,8 +105,7 @@ static int scan_set(struct scan *scan, size_t *at)
 		return fail(scan, *at, "'[' without ']'; write '\\[' for the character itself");
 	if (has_class(scan->text + *at + 1, end - *at - 1))
 		return fail(scan, *at,
-		    "classes such as [:alpha:] are not known, this would be a set of these letters; "
-		    "write a set such as [a-zA-Z]");
+		    "classes such as [:alpha:] are not supported; write a set such as [a-zA-Z]");
 	uint8_t bits[32];
 	if (!set_fill(bits, scan->text + *at + 1, end - *at - 1))
 		return fail(scan, *at, "a range in this set ends before it starts");
@@ -153,7 +152,7 @@ static int scan_text(struct scan *scan)
 		} else if (c == '\\') {
 			if (++i == scan->size)
 				return fail(scan, i - 1,
-				    "nothing behind '\\'; write '\\\\' for the character itself");
+				    "nothing after '\\'; write '\\\\' for the character itself");
 		} else if (c == '{') {
 			if (inside)
 				return fail(scan, i, "braces within braces are not supported");

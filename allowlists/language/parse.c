@@ -124,8 +124,7 @@ void tp_allowlist_doubt(struct tp_allowlist *list)
 	    .list = list, .file = list->by_default.file, .whole = {"", 0}, .line = 1};
 	if (list->leaves_out && !list->chooses && list->by_default.category == TP_CATEGORY_SKIP)
 		tp_parser_warn(&parser, parser.whole.text,
-		    "no line instruments anything; a list of what to leave out needs 'default:allow', "
-		    "and lines in another tool's section may need a '[teeperf]' above them");
+		    "no line instruments anything; a list of functions to leave out needs 'default:allow', and lines in another tool's section may need a '[teeperf]' above them");
 	check_conflicts(list);
 }
 
@@ -224,7 +223,7 @@ static int parse_default(struct tp_parser *parser, struct tp_span word)
 	uint32_t sample;
 	if (!tp_category_find(word, &category, &sample))
 		return tp_parser_error(parser, word.text,
-		    "'%.*s' is no default; expected default:allow, count, sample/N, skip or force",
+		    "invalid default '%.*s'; expected default:allow, count, sample/N, skip or force",
 		    tp_span_shown(word), word.text);
 	// Profile lists may have it. As a default it could not be overruled, which nobody wants.
 	if (category == TP_CATEGORY_FORBID) {
@@ -260,7 +259,7 @@ static int unknown_prefix(struct tp_parser *parser, struct tp_span prefix, bool 
 	    {"where", "where"}, {"default", "default"}};
 	if (parser->section != TP_SECTION_OURS || tp_span_is_one_of(prefix, sanitizer_prefixes)) {
 		tp_parser_warn(parser, prefix.text,
-		    "the line is skipped: '%.*s:' says nothing about functions here",
+		    "the line is skipped: '%.*s:' does not select functions here",
 		    tp_span_shown(prefix), prefix.text);
 		return 0;
 	}
@@ -341,8 +340,7 @@ static int parse_header(struct tp_parser *parser, struct tp_span line)
 		    "regular expressions (special-case-list-v1) are not supported; expected globs");
 	if (!tp_span_is(version, "2"))
 		tp_parser_warn(parser, version.text,
-		    "version '%.*s' of special case lists is not known: the list is read as version 2; "
-		    "expected '%s2', or no such line",
+		    "version '%.*s' of special case lists is not supported: the list is read as version 2; expected '%s2', or no such line",
 		    tp_span_shown(version), version.text, header);
 	return 0;
 }

@@ -154,7 +154,7 @@ static int cut_category(
 			    tp_span_shown(word), word.text);
 		else if (word.size >= 6 && !memcmp(word.text, "sample", 6))
 			return tp_parser_error(parser, word.text,
-			    "'%.*s' is no sampling; expected sample/N, N from 1 to %u",
+			    "invalid sampling '%.*s'; expected sample/N, N from 1 to %u",
 			    tp_span_shown(word), word.text, (unsigned int)TP_SAMPLE_MAX);
 		else
 			return tp_parser_error(parser, word.text,
@@ -178,8 +178,7 @@ int tp_parser_add_globs(
 	for (size_t i = 1; i < text.size; i++) {
 		if (text.text[i] == '#' && (text.text[i - 1] == ' ' || text.text[i - 1] == '\t'))
 			return tp_parser_error(parser, text.text + i,
-			    "a comment behind a rule would be part of it; put it on a line of its "
-			    "own, or write '\\#' for the character itself");
+			    "a comment after a rule would be part of it; put it on a line of its own, or write '\\#' for the character itself");
 	}
 	// Files are compared without a leading "./": a glob that has it would never match.
 	const bool is_file =
@@ -409,7 +408,7 @@ int tp_parser_add_xray(struct tp_parser *parser, enum tp_rule_kind kind, struct 
 		const bool may_log = always && kind == TP_RULE_FUNCTION;
 		if (!may_log || !tp_span_is(word, "arg1")) {
 			tp_parser_warn(parser, equals,
-			    "the line is skipped, as XRay does; expected nothing behind the glob%s",
+			    "the line is skipped, as XRay does; expected nothing after the glob%s",
 			    may_log ? ", or '=arg1'" : "");
 			return 0;
 		}

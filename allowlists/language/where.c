@@ -91,8 +91,7 @@ static bool parse_fact(struct cursor *cursor, struct predicate *predicate)
 			predicate->number = &numbers[i];
 	if (!predicate->number && !tp_span_is(word, "linkage"))
 		return fail(cursor,
-		    "'%.*s' is nothing that where: knows of a function; expected instrs, blocks, loops, "
-		    "depth, calls or linkage",
+		    "unknown fact '%.*s' in where:; expected instrs, blocks, loops, depth, calls or linkage",
 		    tp_span_shown(word), word.text);
 	skip(cursor, word.size);
 	return true;
@@ -119,7 +118,7 @@ static bool parse_number(struct cursor *cursor, struct tp_span word, struct pred
 	for (size_t i = 0; i < word.size; i++) {
 		const char c = word.text[i];
 		if (c < '0' || c > '9')
-			return fail(cursor, "'%.*s' is no number; expected digits",
+			return fail(cursor, "'%.*s' is not a number; expected digits",
 			    tp_span_shown(word), word.text);
 		// 18 digits always fit, and are more than any function has of anything.
 		if (i == 18)
@@ -138,8 +137,7 @@ static bool parse_linkage(struct cursor *cursor, struct tp_span word, struct pre
 		}
 	}
 	return fail(cursor,
-	    "'%.*s' is no linkage; expected external, internal, linkonce_odr, weak_odr or another "
-	    "of LLVM's words",
+	    "unknown linkage '%.*s'; expected external, internal, linkonce_odr, weak_odr or another of LLVM's words",
 	    tp_span_shown(word), word.text);
 }
 

@@ -30,7 +30,7 @@ static int begin(const char *directory, int *code, struct tp_err *err)
 		*code = tp_err_system(err, errno, path, "cannot write");
 	} else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
 		*code = tp_err_set(err, TP_ERR_LIMIT, directory,
-		    "another 'teeperf fleet' compacts or expires it: wait for that one");
+		    "another 'teeperf fleet' is compacting or expiring it: wait for it");
 		close(fd);
 		return -1;
 	}

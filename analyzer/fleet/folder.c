@@ -120,7 +120,7 @@ int tp_fleet_each_file(
 	}
 	if (!code && access(folder, F_OK) != 0) {
 		*gone = true;
-		code = tp_err_set(err, TP_ERR_SYSTEM, folder, "is not there any more");
+		code = tp_err_set(err, TP_ERR_SYSTEM, folder, "no longer exists");
 	}
 	tp_fleet_names_release(&files);
 	return code;
@@ -240,7 +240,7 @@ int tp_fleet_check(const char *directory, struct tp_err *err)
 	if (stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
 		return 0;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, directory,
-	    "is no folder of a fleet: 'teeperf fleet add TRACE --to DIR' makes one");
+	    "is not a folder of a fleet: 'teeperf fleet add TRACE --to DIR' makes one");
 }
 
 static int manifest_path(char path[TP_FLEET_PATH], const char *directory, const char *kind,

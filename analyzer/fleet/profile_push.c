@@ -252,17 +252,17 @@ static const char *remedy(const struct work *work, long status, const char *mess
 		return ": the server does not take profiles of recordings so old: push them soon "
 		       "after they were made, or raise its limit (Pyroscope: reject_older_than)";
 	if (status == 401 || status == 403)
-		return ": say who you are with --user and --password-file, or --token-file";
+		return ": authenticate with --user and --password-file, or --token-file";
 	if (status == 404 || status == 405 || status == 415)
 		return work->push->server == TP_PROFILE_PYROSCOPE
-			   ? ": is this a Pyroscope server? of Parca give --server parca"
+			   ? ": is this a Pyroscope server? For Parca, give --server parca"
 		       : work->push->server == TP_PROFILE_PARCA
-			   ? ": is this a Parca server? of Pyroscope give --server pyroscope"
-			   : ": does this server take profiles over OTLP/HTTP? collectors have a port of their own for that, as 4318";
+			   ? ": is this a Parca server? For Pyroscope, give --server pyroscope"
+			   : ": does this server accept profiles over OTLP/HTTP? Collectors use a separate port for that, such as 4318";
 	if (status == 413 || strstr(message, "limit") || strstr(message, "too large"))
 		return ": raise the server's limit, or make the profile smaller with --depth, --min-time or --focus";
 	if (status >= 300 && status < 400)
-		return ": give the address that the server has now";
+		return ": give the server's current address";
 	return "";
 }
 

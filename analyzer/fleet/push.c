@@ -394,8 +394,8 @@ static int leave_out(
 	    work->push->database, table, runs->items[0], runs->items[runs->count - 1]);
 	int code = statement.failed ? tp_err_memory(err, NULL) : post(work, &statement, &cause);
 	if (code && !statement.failed)
-		tp_err_set(
-		    err, code, cause.file, "which runs are in table '%s': %s", table, cause.what);
+		tp_err_set(err, code, cause.file, "cannot list the runs in table '%s': %s", table,
+		    cause.what);
 	tp_buf_release(&statement);
 	char *rest = NULL;
 	for (char *id = strtok_r(work->answer.data, "\n", &rest); !code && id;
@@ -510,7 +510,7 @@ static int hold(const char *directory, int *code, struct tp_err *err)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		*code = tp_err_set(err, TP_ERR_LIMIT, directory,
-		    "another 'teeperf fleet' compacts or expires it: wait for that one");
+		    "another 'teeperf fleet' is compacting or expiring it: wait for it");
 	return fd;
 }
 

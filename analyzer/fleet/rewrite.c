@@ -370,8 +370,8 @@ int tp_fleet_check_file(
 	const char *name = tp_parquet_reader_fact(reader, "teeperf.table");
 	const char *schema = tp_parquet_reader_fact(reader, "teeperf.schema");
 	if (!name || strcmp(name, table->name) != 0 || !schema)
-		return tp_err_set(
-		    err, TP_ERR_FORMAT, reader->name, "is no file of the table '%s'", table->name);
+		return tp_err_set(err, TP_ERR_FORMAT, reader->name,
+		    "is not a file of the table '%s'", table->name);
 	if (strtol(schema, NULL, 10) > TP_FLEET_SCHEMA)
 		return tp_err_set(err, TP_ERR_VERSION, reader->name,
 		    "has schema %s, and this program knows %d: use a newer teeperf", schema,

@@ -155,17 +155,14 @@ int tp_original_names_find(const struct tp_original_options *options, uint64_t m
 		return 0;
 	if (!options->program_count)
 		note(notes, file,
-		    "a log of the original TEE-Perf does not say which program it is of; name it with "
-		    "--program FILE");
+		    "a log of the original TEE-Perf does not name its program; name it with --program FILE");
 	else if (!has_anchor)
 		note(notes, file,
 		    "the program has no symbol " ANCHOR
-		    ", by which alone the log tells where it was loaded; give it as it was before it "
-		    "was stripped, or its debug file's folder with --debug-dir");
+		    ", which is needed to find where it was loaded; give the unstripped file, or the folder of its debug file with --debug-dir");
 	else if (!*found)
 		note(notes, file,
-		    "the program is not the one that was recorded, or of another build, as functions "
-		    "are elsewhere in it; give the very file with --program");
+		    "the program is not the recorded one, or another build of it: its functions are at other addresses; give the recorded file with --program");
 	else if (best.within)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, module->path,
 		    "%" PRIu32 " of %" PRIu32

@@ -227,7 +227,7 @@ static int add_events(struct translation *to, struct tp_problems *problems, stru
 	}
 	if (code < 0)
 		tp_problems_add_at(problems, code, to->log.source->name, err->offset,
-		    "%s; what precedes it is used", err->what);
+		    "%s; the part before it is used", err->what);
 	for (uint32_t i = 0; i < to->numbers.count; i++) {
 		struct thread *thread = &to->threads[i];
 		if (thread->last && !tell_lost(to, i, thread->last))
@@ -330,8 +330,7 @@ int tp_original_translate(const struct tp_source *source, const struct tp_origin
 		return 0;
 	if (kind == TP_ORIGINAL_UNUSED)
 		return tp_err_set_at(err, TP_ERR_FORMAT, source->name, 0,
-		    "a log of the original TEE-Perf into which no program has written: was it "
-		    "compiled with that tool's flags?");
+		    "a log of the original TEE-Perf without entries: was the program compiled with that tool's flags?");
 	struct translation to = {.out = out, .on = true};
 	tp_number_set_init(&to.numbers, THREADS_MAX);
 	tp_number_set_init(&to.functions, FUNCTIONS_MAX);

@@ -19,11 +19,11 @@ static int check(
 		    "this trace is not one of 'teeperf record --tee'");
 	for (uint32_t i = 0; i < host->module_count; i++)
 		if (host->modules[i].flags & TEEPERF_MODULE_TEE)
-			return tp_err_set(
-			    err, TP_ERR_FORMAT, host->source.name, "this trace is joined already");
+			return tp_err_set(err, TP_ERR_FORMAT, host->source.name,
+			    "this trace has already been joined");
 	if (!host->has_clock || !tee->has_clock || host->clock.kind != tee->clock.kind)
 		return tp_err_set(err, TP_ERR_FORMAT, tee->source.name,
-		    "the two traces do not have the same clock: they are not of one recording");
+		    "the two traces have different clocks: they are not from one recording");
 	if (host->selections.count || tee->selections.count)
 		return tp_err_set(err, TP_ERR_FORMAT,
 		    (host->selections.count ? host : tee)->source.name,

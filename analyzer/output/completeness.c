@@ -65,7 +65,7 @@ void tp_completeness_add_text(const struct tp_analysis *analysis, struct tp_buf 
 		tp_buf_addf(out, "%s counted calls missing",
 		    tp_text_count(text, analysis->trace->lacks.calls));
 	else
-		tp_buf_add_string(out, "parts of the trace cannot be used");
+		tp_buf_add_string(out, "parts of the trace are unusable");
 }
 
 void tp_completeness_add_json(struct tp_json *json, const struct tp_analysis *analysis)

@@ -207,13 +207,11 @@ static void add_sides(const struct tp_diff *diff, const struct tp_analysis *cons
 	}
 	if (diff->before > 1 && diff->runs - diff->before > 1)
 		tp_buf_addf(out,
-		    "p          how likely such a difference is by chance (Welch's t-test); of many "
-		    "functions, one in %.0f is below %g all the same\n",
+		    "p          probability of such a difference by chance (Welch's t-test); one in %.0f functions is below %g without any change\n",
 		    1 / options->alpha, options->alpha);
 	else
-		tp_buf_add_string(out,
-		    "p          unknown: whether a difference is more than chance can be told with "
-		    "two runs or more on each side\n");
+		tp_buf_add_string(
+		    out, "p          unknown: it needs at least two runs on each side\n");
 	tp_buf_add_char(out, '\n');
 }
 

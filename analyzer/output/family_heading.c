@@ -90,7 +90,7 @@ static void add_members(const struct tp_family *family, struct tp_buf *out)
 	if (more)
 		tp_buf_addf(out,
 		    "           %" PRIu64
-		    " more such lines: 'teeperf analyze' of a single trace shows them\n",
+		    " more such lines: run 'teeperf analyze' on a single trace\n",
 		    more);
 }
 
@@ -104,7 +104,7 @@ void tp_family_add_heading(const struct tp_family *family, bool only_trouble, st
 	if (family->left_out)
 		tp_buf_addf(out,
 		    "left out   %" PRIu32
-		    " trace%s that could not be used: sums are too low by what they hold\n",
+		    " trace%s that could not be used: sums lack their calls and times\n",
 		    family->left_out, family->left_out == 1 ? "" : "s");
 	if (lost)
 		tp_buf_addf(out,
@@ -113,7 +113,7 @@ void tp_family_add_heading(const struct tp_family *family, bool only_trouble, st
 		    tp_text_count(text, lost), losers, family->count);
 	add_state(family, "damaged", "not all of their traces could be read", out);
 	add_state(family, "unfinished",
-	    "their traces have no end, as the recorder was killed or records still, or the file was cut",
+	    "their traces have no end: the recorder was killed or is still running, or the file was truncated",
 	    out);
 	add_state(family, "recovered", "their recorder was killed", out);
 	add_members(family, out);

@@ -113,7 +113,7 @@ static void add_cost_age(const struct tp_compensation *compensation, struct tp_b
 	if (!compensation->kept)
 		return;
 	if (!compensation->age_s || compensation->age_s > most_s)
-		tp_buf_add_string(out, ", as an earlier recording measured it");
+		tp_buf_add_string(out, ", as measured by an earlier recording");
 	else
 		tp_buf_addf(out, ", as measured %s before",
 		    tp_text_ns(text, compensation->age_s * 1000000000));
@@ -131,15 +131,14 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	cost(all, compensation->in_ps + compensation->out_ps);
 	if (!compensation->applied) {
 		tp_buf_addf(out,
-		    "times      as recorded: recording a call takes about %s, %s of it in the call's "
-		    "own time",
+		    "times      as recorded: recording a call costs about %s, %s of it in the call itself",
 		    all, in);
 		add_cost_age(compensation, out);
 		tp_buf_add_char(out, '\n');
 		return;
 	}
 	tp_buf_addf(out,
-	    "times      less about %s a call for recording it, %s of it in the call's own time",
+	    "times      without the cost of recording, about %s a call, %s of it in the call itself",
 	    all, in);
 	add_cost_age(compensation, out);
 	if (compensation->wait_ps && compensation->period_ns) {
@@ -150,7 +149,7 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	if (compensation->missing)
 		tp_buf_addf(out, " (%s more than some functions have)",
 		    tp_view_time(analysis, text, compensation->missing));
-	tp_buf_add_string(out, "; --raw shows them as recorded\n");
+	tp_buf_add_string(out, "; --raw shows times as recorded\n");
 	if (compensation->bounded && tp_starvation_hides(&analysis->starvation))
 		tp_buf_addf(out,
 		    "uncertain  by an unknown amount: the clock stood still for %s of the run\n",
@@ -160,8 +159,7 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	cost(in, compensation->in_off_ps);
 	cost(all, compensation->out_off_ps);
 	tp_buf_addf(out,
-	    "uncertain  self times, as the processor hides some of that cost behind other work: by some %s "
-	    "a call and %s for each call made%s%s%s\n",
+	    "uncertain  self times, because the processor overlaps some of that cost with other work: by about %s a call and %s for each call made%s%s%s\n",
 	    in, all,
 	    !compensation->period_ns ? ""
 	    : compensation->wait_ps  ? ", by the clock's period, and by waits for it"
@@ -179,7 +177,7 @@ static void add_processor(const struct tp_analysis *analysis, struct tp_buf *out
 	char text[TP_TEXT_NUMBER];
 	if (!starvation->has_cpu)
 		return;
-	tp_buf_addf(out, "processor  had one for %s", tp_text_ns(text, starvation->cpu_ns));
+	tp_buf_addf(out, "processor  ran for %s", tp_text_ns(text, starvation->cpu_ns));
 	if (starvation->has_delay) {
 		tp_buf_addf(out, ", %s of the time that it could run",
 		    tp_text_percent(text, 1 - starvation->delay_share));
@@ -292,8 +290,8 @@ static void add_short_facts(const struct tp_analysis *analysis, uint32_t width, 
 		hidden += notes.items[i].kind->severity != TP_NOTE_WRONG;
 	tp_buf_addf(&lines, "\nclock      %s", clock_name(analysis->trace));
 	if (hidden)
-		tp_buf_addf(&lines, "; %" PRIu32 " note%s on what the numbers mean: see -v", hidden,
-		    hidden == 1 ? "" : "s");
+		tp_buf_addf(&lines, "; %" PRIu32 " note%s on the limits of these numbers: see -v",
+		    hidden, hidden == 1 ? "" : "s");
 	tp_buf_add_char(&lines, '\n');
 	for (uint32_t i = 0; i < notes.count; i++)
 		if (notes.items[i].kind->severity == TP_NOTE_WRONG)

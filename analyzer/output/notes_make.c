@@ -22,13 +22,13 @@ static const char *why_empty(const struct tp_tracefile *trace)
 {
 	char text[4];
 	if (trace->lacks.chunks)
-		return "all that was recorded is missing";
+		return "all recorded events are missing";
 	if (trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE)
-		return "the program is not built with 'teeperf cc', or nothing in it was chosen";
+		return "the program is not built with 'teeperf cc', or its allowlist selects nothing";
 	if (!trace->gaps.count && tp_tracefile_host(trace, "on_start", text, sizeof(text)) &&
 	    strcmp(text, "off") == 0)
 		return "recording was never switched on: see teeperf-ctl(1)";
-	return "no function that is instrumented was called";
+	return "no instrumented function was called";
 }
 
 // A range that is behind the end, most likely: how long the recording is.
@@ -79,14 +79,13 @@ static void note_part(struct tp_notes *notes, const struct tp_analysis *analysis
 		const uint64_t from = analysis->from > origin ? analysis->from - origin : 0;
 		const bool open = analysis->to == UINT64_MAX;
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
-		    "from %s%s%s since the first record, by --time-range: of calls that ran on before "
-		    "or after, the part in between",
+		    "from %s%s%s since the first record, by --time-range: of calls that began before or ended after, only the part in this range",
 		    tp_view_time(analysis, text, from), open ? "" : " to ",
 		    open ? "" : tp_view_time(analysis, to, analysis->to - origin));
 	}
 	if (analysis->least)
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
-		    "calls of %s and more, by --min-time: shorter ones are part of their callers",
+		    "calls of at least %s, by --min-time: shorter ones are part of their callers",
 		    tp_view_time(analysis, text, analysis->least));
 	if (analysis->options.time)
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1, "the time of calls %s, by --time %s",
@@ -128,9 +127,8 @@ static void note_switches(struct tp_notes *notes, const struct tp_analysis *anal
 	tp_notes_add(notes, TP_NOTE_ID_SWITCHED_OFF, (uint64_t)count + at_first, "%s; %s",
 	    line.data,
 	    analysis->timeless
-		? "without a clock it is not known which calls were running then, so call paths may be "
-		  "wrong"
-		: "times and shares are of what was recorded");
+		? "without a clock, the calls running then are not known, so call paths may be wrong"
+		: "times and shares refer to the recorded part");
 	notes->failed |= line.failed;
 	tp_buf_release(&line);
 }
@@ -156,7 +154,7 @@ static void note_measured(struct tp_notes *notes, const struct tp_analysis *anal
 	if (analysis->compensation.applied && analysis->options.costs)
 		tp_notes_add(notes, TP_NOTE_ID_MEASURED, count,
 		    "what recording costs was measured in the program for %" PRIu32 " of %" PRIu32
-		    " functions; for the others it is what a loop of calls took",
+		    " functions; for the others it is that of a loop of calls",
 		    count, all);
 }
 
@@ -187,9 +185,7 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 	if (is_calibrated(analysis->trace))
 		tp_notes_add(notes, TP_NOTE_ID_CALIBRATED, changes,
 		    "%" PRIu32
-		    " function%s left out in turns, in %s windows%s, and that time is in their callers' "
-		    "self time: record once more without '--calibrate', and look at that with '--costs' "
-		    "and this trace",
+		    " function%s left out in turns, in %s windows%s, and that time is in their callers' self time: record again without '--calibrate', and analyze that with '--costs' and this trace",
 		    count, count == 1 ? " was" : "s were", tp_text_count(text, changes),
 		    line.size ? line.data : "");
 	else
@@ -211,8 +207,7 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 	if (analysis->selected_unknown)
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_UNKNOWN, analysis->selected_unknown,
 		    "%" PRIu32
-		    " function%s ha%s no name, so that it is not known when %s: calls that "
-		    "were running at a change end there, and some call paths may be wrong",
+		    " function%s ha%s no name, so it is not known when %s: calls that were running at a change end there, and some call paths may be wrong",
 		    analysis->selected_unknown, plural(analysis->selected_unknown),
 		    analysis->selected_unknown == 1 ? "s" : "ve",
 		    analysis->selected_unknown == 1 ? "it was recorded" : "they were recorded");
@@ -221,8 +216,7 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 			       (uint64_t)ON_WAY_EACH * analysis->thread_count * changes;
 	if (counts->on_way > usual)
 		tp_notes_add(notes, TP_NOTE_ID_DROPPED_FUNCTIONS, counts->on_way,
-		    "%s records of functions that were off then are left out: the trace may lack later "
-		    "changes of the choice, as that of a recorder that was killed or still runs does",
+		    "%s records of functions that were off are left out: the trace may lack later changes of the selection, because its recorder was killed or is still running",
 		    tp_text_count(text, counts->on_way));
 }
 
@@ -278,7 +272,7 @@ static void note_rings(struct tp_notes *notes, const struct tp_analysis *analysi
 		    tp_text_count(count, whole), whole == 1 ? "" : "s",
 		    tp_text_count(text, whole_gone));
 	if (!shown && !whole)
-		tp_notes_add(notes, TP_NOTE_ID_RING, 0, "nothing was overwritten: this is all");
+		tp_notes_add(notes, TP_NOTE_ID_RING, 0, "nothing was overwritten");
 }
 
 // What of a joined trace is not where it belongs.
@@ -289,9 +283,9 @@ static void note_apart(struct tp_notes *notes, const struct tp_tracefile *trace)
 		const char *what;
 	} facts[] = {
 	    {"joined_ambiguous",
-		"calls in the TEE may be several of the host's: in threads of their own"},
+		"calls in the TEE could belong to several calls of the host: shown in threads of their own"},
 	    {"joined_alone",
-		"calls in the TEE are in none of the host's that was recorded: in threads of their own"},
+		"calls in the TEE belong to no recorded call of the host: shown in threads of their own"},
 	};
 	char text[32];
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -312,8 +306,7 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (tp_tracefile_host(trace, "switches_missed", text, sizeof(text))) {
 		const uint64_t missed = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_SWITCHES_MISSED, missed,
-		    "%s switches were too quick to be noted: calls near them may have wrong callers, and "
-		    "all of that time counts as recorded",
+		    "%s switches were too quick to be recorded: calls near them may have wrong callers, and that time counts as recorded",
 		    tp_text_count(count, missed));
 	}
 	if (tp_tracefile_host(trace, "recovered", text, sizeof(text))) {
@@ -327,8 +320,7 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (tp_tracefile_host(trace, "selections_lost", text, sizeof(text))) {
 		const uint64_t lost = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_LOST, lost,
-		    "%s choice%s not known, as the recorder was killed: near its end "
-		    "calls of some functions may be missing",
+		    "%s selection%s not known, as the recorder was killed: near its end, calls of some functions may be missing",
 		    tp_text_count(count, lost), lost == 1 ? " is" : "s are");
 	}
 	if (trace->has_end && trace->end.forked)
@@ -345,14 +337,14 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (tp_tracefile_host(trace, "log_gone_bytes", text, sizeof(text))) {
 		const uint64_t bytes = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_LOG_GONE, bytes,
-		    "%" PRIu64 " KiB of the log went away during the recording, with what was in "
-		    "there: the program cut its file short, or memory ran out",
+		    "%" PRIu64
+		    " KiB of the log were lost during the recording: the program truncated its file, or memory ran out",
 		    bytes / 1024);
 	}
 	note_apart(notes, trace);
 	if (analysis->timeless)
 		tp_notes_add(notes, TP_NOTE_ID_NO_CLOCK, 1,
-		    "none, as there was no clock: calls and call paths only");
+		    "none, without a clock: only calls and call paths");
 	if (tp_tracefile_host(trace, "functions", all, sizeof(all)) &&
 	    tp_tracefile_host(trace, "functions_left_out", text, sizeof(text)))
 		tp_notes_add(notes, TP_NOTE_ID_LEFT_OUT, strtoull(text, NULL, 10),
@@ -386,7 +378,7 @@ static void note_budget(struct tp_notes *notes, const struct tp_tracefile *trace
 	    tp_text_share_exact(asked, share),
 	    overhead >= 0 && overhead < 1000 ? tp_text_share(cost, overhead) : "",
 	    overhead >= 0 && overhead < 1000
-		? " of the running time is what events cost from the second second on, as reckoned; "
+		? " of the running time is the estimated cost of events after the first second; "
 		: "",
 	    off, off == 1 ? " was" : "s were");
 }
@@ -400,15 +392,13 @@ static void note_levels(struct tp_notes *notes, const struct tp_analysis *analys
 		const char *what;
 	} levels[] = {
 	    {analysis->counted_count, TP_NOTE_ID_COUNTED,
-		"without times: their time is part of their caller's"},
+		"without times: their time is part of their callers'"},
 	    {analysis->sampled_count, TP_NOTE_ID_SAMPLED,
-		"with times of some calls: ~ marks what was scaled up; the other calls are part of "
-		"their callers' self time"},
+		"with times of some calls: ~ marks scaled values; the other calls are part of their callers' self time"},
 	    {analysis->left_out_count, TP_NOTE_ID_COUNTED_LEFT_OUT,
-		"left out: calls that were only counted have no call paths and no times to choose by"},
+		"left out: calls that were only counted have no call paths and no times to select by"},
 	    {analysis->unscaled_count, TP_NOTE_ID_UNSCALED,
-		"with the recorded calls only: in a range of times they cannot be scaled up, so that "
-		"calls and times are too low"},
+		"with the recorded calls only: in a range of times they cannot be scaled up, so calls and times are too low"},
 	};
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 		if (levels[i].count)
@@ -434,7 +424,7 @@ static void note_missing(struct tp_notes *notes, const struct tp_analysis *analy
 		    lacks->counted == 1 ? "" : "s");
 	if (others)
 		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->more,
-		    "%s%s chunk%s not in the file, with up to %s events: times and counts are too low",
+		    "%s%s chunk%s missing from the file, with up to %s events: times and counts are too low",
 		    tp_text_count(chunks, others), lacks->counted ? " more" : "",
 		    others == 1 ? " is" : "s are", tp_text_count(text, lacks->more));
 	// Without an end, a trace is cut off or still being written, which is told elsewhere.
@@ -454,41 +444,38 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 		const char *what;
 	} counted[] = {
 	    {counts->contexts, TP_NOTE_ID_CONTEXTS,
-		"stacks besides the threads' own: calls on them begin call paths of their own, not below the "
-		"call that switched to them"},
+		"stacks besides the threads' own: calls on them start new call paths, not below the call that switched to them"},
 	    {counts->left, TP_NOTE_ID_STACKS_LEFT,
-		"stacks were left for good: their calls end there"},
+		"stacks were left and never resumed: their calls end there"},
 	    {counts->moved > counts->apart ? counts->moved - counts->apart : 0,
 		TP_NOTE_ID_STACKS_MOVED,
 		"times a stack moved to another thread: its calls continue there, and each thread gets the "
 		"time for which they ran in it"},
 	    {counts->apart, TP_NOTE_ID_STACKS_APART,
-		"times a stack moved to another thread, where its call paths begin anew"},
+		"times a stack moved to another thread, where its call paths start again"},
 	    {analysis->lost, TP_NOTE_ID_LOST, "events: times and counts are too low"},
 	    {counts->cut, TP_NOTE_ID_CUT,
-		"calls were running when recording was switched off: they count up to there"},
+		"calls were running when recording was switched off: they count until then"},
 	    {counts->early, TP_NOTE_ID_BEGAN_OFF,
-		"exits are of calls that began before recording was switched on: they are left out"},
+		"exits of calls that began before recording was switched on are left out"},
 	    {counts->forked, TP_NOTE_ID_BEGAN_FORKED,
-		"exits are of calls that began before the process was forked: they are in its "
-		"parent's trace"},
+		"exits belong to calls that began before the process was forked, and are in its parent's trace"},
 	    {counts->overwritten, TP_NOTE_ID_BEGAN_OVERWRITTEN,
-		"exits are of calls that began in what was overwritten: they are left out"},
-	    {counts->dropped, TP_NOTE_ID_DROPPED,
-		"records of the time when recording was switched off"},
+		"exits of calls that began in overwritten records are left out"},
+	    {counts->dropped, TP_NOTE_ID_DROPPED, "records from when recording was switched off"},
 	    {counts->left_out, TP_NOTE_ID_CUT_FUNCTIONS,
-		"calls were running when their function was dropped: they count up to there"},
+		"calls were running when their function was dropped: they count until then"},
 	    {counts->came_back, TP_NOTE_ID_BEGAN_DROPPED,
-		"exits are of calls that began before their function was added: they are left out"},
+		"exits of calls that began before their function was added are left out"},
 	    {counts->unmatched_enters, TP_NOTE_ID_UNMATCHED_ENTERS, "calls without an exit"},
 	    {counts->unmatched_exits, TP_NOTE_ID_UNMATCHED_EXITS, "exits without a call"},
 	    {counts->unknown_resyncs, TP_NOTE_ID_UNKNOWN_RESYNCS, "resyncs to an unknown call"},
 	    {counts->backwards, TP_NOTE_ID_BACKWARDS, "times that run backwards"},
-	    {counts->holes, TP_NOTE_ID_HOLES, "words that were never written"},
+	    {counts->holes, TP_NOTE_ID_HOLES, "words were never written"},
 	    {counts->reserved, TP_NOTE_ID_RESERVED, "control records of an unknown kind"},
 	    {counts->open, TP_NOTE_ID_OPEN,
 		analysis->timeless ? "calls had not ended"
-				   : "calls had not ended: they count up to the last event"},
+				   : "calls had not ended: they count until the last event"},
 	};
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
 		if (counted[i].count)
@@ -519,8 +506,7 @@ static void note_unsure(struct tp_notes *notes, const struct tp_analysis *analys
 	if (count)
 		tp_notes_add(notes, TP_NOTE_ID_UNSURE, count,
 		    "the self time%s of %" PRIu32
-		    " function%s %s smaller than what is not known of %s: compare "
-		    "calls, or record fewer functions, by a list ('teeperf allowlist generate')%s",
+		    " function%s %s smaller than the uncertainty of %s: compare calls, or record fewer functions ('teeperf allowlist generate')%s",
 		    plural(count), count, plural(count), count == 1 ? "is" : "are",
 		    count == 1 ? "it" : "them", better_clock(analysis));
 }
@@ -532,15 +518,13 @@ static void note_starved(struct tp_notes *notes, const struct tp_analysis *analy
 	char text[TP_TEXT_NUMBER];
 	if (starvation->clock_share >= TP_STARVATION_COARSE)
 		tp_notes_add(notes, TP_NOTE_ID_COARSE_CLOCK, 1,
-		    "times are coarse for %s of the run: the clock's thread had no "
-		    "processor for up to %s; leave it one of its own, or use a hardware clock",
+		    "times are coarse for %s of the run: the clock's thread had no processor for up to %s; reserve one for it, or use a hardware clock",
 		    tp_text_percent(part, starvation->clock_share),
 		    tp_text_ns(text, analysis->trace->clock.max_gap_ns));
 	if (!analysis->timeless && analysis->options.time == TP_TIME_WALL &&
 	    tp_starvation_is_news(starvation))
 		tp_notes_add(notes, TP_NOTE_ID_STARVED, 1,
-		    "the program had a processor for %s of the time that it could run: %s of "
-		    "its times are waits for one; leave it processors, or look at %s",
+		    "the program had a processor for %s of the time that it could run: %s of its times are waits for one; leave it more processors, or look at %s",
 		    tp_text_percent(part, 1 - starvation->delay_share),
 		    tp_text_ns(text, starvation->delay_ns),
 		    starvation->told ? "--time cpu" : "calls");
@@ -582,7 +566,7 @@ static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysi
 	if (unknown && tp_tracefile_host(trace, "sched", why, sizeof(why))) {
 		tp_analysis_why_no_parts(trace, why, sizeof(why));
 		tp_notes_add(notes, TP_NOTE_ID_NO_WAITS, unknown,
-		    "running and waiting are not told apart%s: %s",
+		    "running and waiting times are not known%s: %s",
 		    unknown < analysis->thread_count ? " in some threads" : "", why);
 	}
 	note_late_waits(notes, analysis);
@@ -613,14 +597,13 @@ static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace
 	const bool is_foreign = tp_tracefile_host(trace, "ids", text, sizeof(text)) && unknown;
 	if (trace->system.has && is_foreign && unknown < trace->thread_count)
 		tp_notes_add(notes, TP_NOTE_ID_SYSTEM_FOREIGN, trace->system.count,
-		    "the kernel's events are those of the host's threads: no function of %" PRIu32
-		    " of %" PRIu32 " threads is named, as the host's threads that ran them are not "
-		    "known",
+		    "the kernel's events belong to the host's threads: no function of %" PRIu32
+		    " of %" PRIu32
+		    " threads is named, as the host threads that ran them are not known",
 		    unknown, trace->thread_count);
 	else if (trace->system.has && is_foreign)
 		tp_notes_add(notes, TP_NOTE_ID_SYSTEM_FOREIGN, trace->system.count,
-		    "the kernel's events are those of the host's threads: no function is named, as "
-		    "the numbers of the recorded threads are not the host's");
+		    "the kernel's events belong to the host's threads: no function is named, as the recorded threads have other numbers than the host's");
 	char why[256];
 	if (tp_tracefile_host(trace, "sgx_refused", why, sizeof(why)))
 		tp_notes_add(notes, TP_NOTE_ID_NO_SGX, 1, "no events of SGX are there: %s", why);

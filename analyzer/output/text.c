@@ -219,7 +219,7 @@ int tp_table_choose(struct tp_table *table, const char *list, struct tp_err *err
 			for (i = 0; i < table->columns; i++)
 				tp_buf_addf(&titles, "%s%s", i ? ", " : "", title_of(table, i));
 			tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-			    "--columns: '%.*s' is none of this table's columns, or one too many: %s",
+			    "--columns: '%.*s' is not a column of this table, or one too many: %s",
 			    (int)length, at, titles.data);
 			tp_buf_release(&titles);
 			return TP_ERR_NOT_FOUND;

@@ -116,7 +116,7 @@ static int mark(const struct tp_analysis *analysis, const struct tp_view_options
 	*marks = calloc((size_t)count + 1, sizeof(**marks));
 	if (!*marks)
 		return tp_err_set(err, TP_ERR_MEMORY, file,
-		    "no memory to choose of %" PRIu32 " functions", count);
+		    "out of memory while choosing among %" PRIu32 " functions", count);
 	int code = options->function ? tp_pattern_init(&pattern, options->function, err) : 0;
 	for (uint32_t i = 0; !code && i < count; i++) {
 		(*marks)[i] = !options->function ||

@@ -68,7 +68,7 @@ static int select_threads(struct tp_analysis *analysis, struct tp_err *err)
 			analysis->threads[analysis->thread_count++].thread = &trace->threads[i];
 	if (options->one_thread && !analysis->thread_count)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "there is no thread %u; --view threads lists them", options->thread);
+		    "unknown thread %u; --view threads lists them", options->thread);
 	return 0;
 }
 
@@ -148,7 +148,7 @@ static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 	if (analysis->timeless &&
 	    (options->from_ns || options->to_ns || options->least_ns || options->marks))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "recorded without a clock, so that there are no times to choose by");
+		    "recorded without a clock, so there are no times to select by");
 	const int code = options->marks ? find_marks(analysis, err) : 0;
 	if (code)
 		return code;
@@ -186,10 +186,10 @@ int tp_analysis_check_parts(const struct tp_analysis *analysis, struct tp_err *e
 	tp_analysis_why_no_parts(trace, why, sizeof(why));
 	if (!known)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "does not tell running from waiting, so that there is only wall time: %s", why);
+		    "has wall time only, not running and waiting times: %s", why);
 	return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-	    "does not tell running from waiting in thread %" PRIu32
-	    ": look at one of the others, by --thread",
+	    "has no running and waiting times for thread %" PRIu32
+	    ": select another one with --thread",
 	    unknown->number);
 }
 
@@ -215,8 +215,8 @@ void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_
 		snprintf(why, size, "%s", value);
 	else
 		snprintf(why, size, "%s",
-		    trace->sched.thread_count ? "the kernel told nothing of them"
-					      : "the kernel told nothing of its threads");
+		    trace->sched.thread_count ? "the kernel reported none of them"
+					      : "the kernel reported none of its threads");
 }
 
 static int replay_and_name(struct tp_analysis *analysis, struct tp_err *err)

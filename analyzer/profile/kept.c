@@ -113,7 +113,7 @@ struct tp_kept *tp_kept_begin(struct tp_kept *kept, const struct tp_analysis *an
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++)
 		ok = add(kept, analysis->threads[i].thread->number);
 	if (!ok) {
-		kept->why = kept->why ? kept->why : "there is no memory to keep them";
+		kept->why = kept->why ? kept->why : "there is not enough memory to keep them";
 		tp_kept_forget(kept);
 	}
 	return ok ? kept : NULL;

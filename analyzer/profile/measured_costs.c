@@ -459,7 +459,7 @@ int tp_measured_costs_init(struct tp_measured_costs *costs, const struct tp_trac
 		    "'--clock tsc'");
 	if (!calibrated)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "does not tell what recording each function costs: record it with '--calibrate'");
+		    "lacks the recording cost of each function: record it with '--calibrate'");
 	const struct tp_analysis_options plain = {
 	    .workers = options->workers, .symbols = options->symbols};
 	struct tp_analysis analysis;
@@ -468,7 +468,7 @@ int tp_measured_costs_init(struct tp_measured_costs *costs, const struct tp_trac
 	int code = tp_analysis_init(&analysis, trace, &plain, err);
 	if (!code && !analysis.compensation.bounded)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "does not tell what recording a call costs by itself, with which to compare");
+		    "lacks the recording cost of a call, which is needed to compare");
 	if (!code)
 		code = gather_calls(&gather, err);
 	if (!code) {

@@ -29,7 +29,7 @@ int tp_pattern_init(struct tp_pattern *pattern, const char *text, struct tp_err 
 		char why[128];
 		regerror(failed, &pattern->regex, why, sizeof(why));
 		return tp_err_set(
-		    err, TP_ERR_SYNTAX, NULL, "'%s' is no regular expression: %s", text, why);
+		    err, TP_ERR_SYNTAX, NULL, "'%s' is not a regular expression: %s", text, why);
 	}
 	pattern->is_regex = true;
 	return 0;

@@ -40,13 +40,13 @@ static void deny(struct tp_query *query, int action, const char *first, const ch
 		return;
 	if (action == SQLITE_PRAGMA || action == SQLITE_FUNCTION)
 		snprintf(query->denied, sizeof(query->denied),
-		    "traces are only read: %s%.60s%s is not possible",
+		    "traces are read-only: %s%.60s%s is not possible",
 		    action == SQLITE_PRAGMA ? "PRAGMA " : "",
 		    action == SQLITE_PRAGMA ? (first ? first : "") : (second ? second : ""),
 		    action == SQLITE_PRAGMA ? "" : "()");
 	else
 		snprintf(query->denied, sizeof(query->denied),
-		    "traces are only read: this statement is not possible");
+		    "traces are read-only: this statement is not possible");
 }
 
 static bool is_in_having(const struct tp_query *query, const char *name)
@@ -215,8 +215,7 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 {
 	if (name && !is_name(name))
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "'%s' is no name for a trace: letters, digits and _, no digit first, and neither "
-		    "main nor temp",
+		    "'%s' is not a name for a trace: use letters, digits and _, no digit first, and neither main nor temp",
 		    name);
 	struct tp_trace_data **traces =
 	    realloc(query->traces, (query->trace_count + 1) * sizeof(struct tp_trace_data *));
@@ -259,7 +258,7 @@ static const char *hint(const struct tp_query *query, const char *message)
 		return query->source ? query->source->tables
 				     : "; --schema lists them (text goes in 'single' quotes)";
 	if (strstr(message, "not authorized"))
-		return "; traces are only read";
+		return "; traces are read-only";
 	return "";
 }
 
@@ -374,7 +373,7 @@ static int refuse_writing(struct tp_query *query, const char *sql, int *offset)
 	if (!verb.writes)
 		return SQLITE_OK;
 	*offset = verb.offset;
-	snprintf(query->denied, sizeof(query->denied), "traces are only read: %s is not possible%s",
+	snprintf(query->denied, sizeof(query->denied), "traces are read-only: %s is not possible%s",
 	    verb.name, strcmp(verb.name, "ATTACH") == 0 ? "; --attach NAME=FILE adds a trace" : "");
 	return SQLITE_AUTH;
 }

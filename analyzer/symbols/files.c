@@ -283,8 +283,7 @@ static void tell_missing(struct search *search, const struct tp_err *err)
 	tell_search(search, looked_for, sizeof(looked_for));
 	if (search->folder.stripped[0])
 		tp_problems_add(search->notes, TP_ERR_NOT_FOUND, search->folder.stripped,
-		    "it is what ran, but stripped: its functions have no names; name the folder of the "
-		    "file that it was made from with --debug-dir");
+		    "it is the recorded file, but stripped: its functions have no names; name the folder of the unstripped file with --debug-dir");
 	else if (search->options->debug_dir_count && (module->build_id_size || module->code_hash))
 		tp_problems_add_at(search->notes, err->code, err->file, err->offset,
 		    "%s; its functions have no names: there is no %s", err->what, looked_for);
@@ -305,7 +304,7 @@ static bool take_own(struct search *search, struct tp_err *err)
 	char uuid[TP_UUID_TEXT_SIZE];
 	if (!module->path[0]) {
 		tp_err_set(err, TP_ERR_NOT_FOUND, tp_module_uuid(module, uuid),
-		    "the program did not tell where its file is");
+		    "the program did not name its file");
 		return false;
 	}
 	if (tp_elf_file_read(elf, module->path, err))
@@ -313,7 +312,7 @@ static bool take_own(struct search *search, struct tp_err *err)
 	if (tp_symbol_files_match(module, elf, module->path) != TP_MATCH_OTHER)
 		return true;
 	tp_err_set(err, TP_ERR_NOT_FOUND, module->path,
-	    "the file is not the one that was recorded (its %s differs)%s",
+	    "the file is not the recorded one (its %s differs)%s",
 	    module->build_id_size ? "build ID" : "code",
 	    search->options->debug_dir_count
 		? ""

@@ -68,7 +68,7 @@ static void look_at_named(struct tp_symbol_folder *folder, const char *dir, cons
 		return;
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	tp_problems_add(folder->notes, TP_ERR_FORMAT, path,
-	    "it is of another build than what ran (its %s differs); it is not used",
+	    "it is another build than the recorded one (its %s differs); it is not used",
 	    folder->module->build_id_size ? "build ID" : "code");
 }
 
@@ -102,6 +102,5 @@ void tp_symbol_folder_look(struct tp_symbol_folder *folder, const char *dir)
 		free(entries);
 	if (count > TP_FOLDER_FILES)
 		tp_problems_add(folder->notes, TP_ERR_LIMIT, dir,
-		    "it has %d files, of which the first %d were looked at", count,
-		    TP_FOLDER_FILES);
+		    "it has %d files, of which the first %d were examined", count, TP_FOLDER_FILES);
 }

@@ -197,7 +197,7 @@ static int failed(const char *path, int status, struct tp_err *err)
 	const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (signal == SIGXCPU)
 		return tp_err_set(err, TP_ERR_FORMAT, path,
-		    "its debug information is damaged: libdwarf does not come to an end of it");
+		    "its debug information is damaged: libdwarf does not finish reading it");
 	return tp_err_set(err, TP_ERR_FORMAT, path,
 	    "its debug information is damaged: libdwarf crashed on it (%s)",
 	    signal ? strsignal(signal) : "it ended early");

@@ -126,9 +126,7 @@ static void note_lines(struct job *job, const struct lines *lines, int64_t found
 		    "%s; source lines may be missing", notes->damage.what);
 	if (notes->missing)
 		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path,
-		    "the debug information of %u compilation units was split off, and is not there "
-		    "(the first is '%s'): no source lines for them; put it beside the program, or "
-		    "name its folder with --debug-dir",
+		    "the split debug information of %u compilation units was not found (the first is '%s'): no source lines for them; put it next to the program, or name its folder with --debug-dir",
 		    notes->missing, notes->first_missing);
 	else if (found == 0)
 		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path,

@@ -152,9 +152,9 @@ int tp_release_mark_read(struct tp_release_mark *mark, const char *path, struct 
 	if (!block)
 		result = tp_err_memory(err, NULL);
 	else if (fstat(fd, &info))
-		result = tp_err_system(err, errno, path, "cannot look at it");
+		result = tp_err_system(err, errno, path, "cannot examine it");
 	else if (!S_ISREG(info.st_mode))
-		result = tp_err_set(err, TP_ERR_FORMAT, path, "is no regular file");
+		result = tp_err_set(err, TP_ERR_FORMAT, path, "is not a regular file");
 	else
 		result = scan_file(mark, fd, block, path, err);
 	if (!result)

@@ -312,13 +312,13 @@ static int refuse(const struct tp_marks *marks, const char *file, struct tp_err 
 	tp_buf_init(&names);
 	add_names(marks, &names);
 	const int code =
-	    names.size ? tp_err_set(err, TP_ERR_NOT_FOUND, file,
-			     "--time-range: there is no %s '%.*s'; there are %s", why, (int)length,
-			     name, names.data)
-		       : tp_err_set(err, TP_ERR_NOT_FOUND, file,
-			     "--time-range: there is no %s '%.*s', as the trace has no marks: "
-			     "teeperf_mark() and 'teeperf ctl mark' make them",
-			     why, (int)length, name);
+	    names.size
+		? tp_err_set(err, TP_ERR_NOT_FOUND, file,
+		      "--time-range: no %s '%.*s'; the trace has %s", why, (int)length, name,
+		      names.data)
+		: tp_err_set(err, TP_ERR_NOT_FOUND, file,
+		      "--time-range: no %s '%.*s': the trace has no marks; make them with teeperf_mark() or 'teeperf ctl mark'",
+		      why, (int)length, name);
 	tp_buf_release(&names);
 	return code;
 }
@@ -358,7 +358,7 @@ static bool between(const struct tp_marks *marks, const char *range, const char 
 	if (!second || second->time <= *from) {
 		*wrong = last;
 		*length = strlen(last);
-		*why = next ? "mark behind the first one called" : "mark";
+		*why = next ? "mark after the first one named" : "mark";
 		return false;
 	}
 	*to = second->time;
@@ -370,7 +370,7 @@ int tp_marks_range(const struct tp_marks *marks, const char *range, const char *
 {
 	const char *wrong = range;
 	size_t length = strlen(range);
-	const char *why = "phase that has ended and is called";
+	const char *why = "finished phase named";
 	const struct tp_mark *phase = find(marks, 0, range, length, true);
 	while (phase && phase->end == TP_MARK_OPEN && !strchr(range, '#'))
 		phase = find(marks, number_of(marks, phase) + 1, range, length, true);

@@ -57,7 +57,7 @@ int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
 		return code;
 	if (magic == TEEPERF_LOG_MAGIC)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
-		    "this is a shared log, not a trace: teeperf record makes the trace from it");
+		    "this is a shared log, not a trace: 'teeperf record' writes the trace");
 	if (magic != TEEPERF_TRACE_MAGIC)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
 		    "not a TeePerf trace: it begins with 0x%016" PRIx64, magic);
@@ -116,7 +116,7 @@ static bool read_header(struct tp_reader *reader, struct teeperf_section *header
 	reader->stopped = true;
 	if (left < sizeof(*header))
 		tp_problems_add_at(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
-		    "the file ends inside a section header; what precedes it is used");
+		    "the file ends inside a section header; the part before it is used");
 	else if (tp_source_read_again(reader->source, reader->at, header, sizeof(*header), &err))
 		stop_unread(reader, &err);
 	else if (header->magic != TEEPERF_SECTION_MAGIC)
@@ -126,7 +126,7 @@ static bool read_header(struct tp_reader *reader, struct teeperf_section *header
 	else if (header->size > left - sizeof(*header))
 		tp_problems_add_at(reader->problems, TP_ERR_TRUNCATED, file, reader->at,
 		    "%s section of %" PRIu64 " bytes, but only %" PRIu64
-		    " are there; what precedes it is used",
+		    " are there; the part before it is used",
 		    name_of(header), header->size, left - sizeof(*header));
 	else
 		reader->stopped = false;

@@ -166,7 +166,7 @@ static void report_unwritten(struct tp_tracefile *trace)
 		if (!(trace->end.unwritten >> type & 1) || type == TEEPERF_SECTION_CHUNK)
 			continue;
 		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
-		    "the last %s section could not be written: what it says of the end is missing",
+		    "the last %s section could not be written: facts about the end are missing",
 		    name ? name : "unknown");
 	}
 }
@@ -206,7 +206,7 @@ static void find_lacks(struct tp_tracefile *trace)
 		    lacks->counted, lacks->events);
 	if (lacks->open)
 		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
-		    "chunks are missing whose events nobody has counted");
+		    "chunks are missing whose events were not counted");
 	if (by_threads > lacks->counted)
 		report_cuts(trace);
 	report_unwritten(trace);

@@ -415,12 +415,12 @@ static int check(struct tp_run *run, struct tp_err *err)
 	if (!trace->sched.thread_count || !analysis->time.has_origin) {
 		tp_analysis_why_no_parts(trace, why, sizeof(why));
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "does not tell running from waiting: %s", why);
+		    "has no running and waiting times: %s", why);
 	}
 	if (tp_tracefile_host(trace, "ids", why, sizeof(why)) && tp_host_threads_unknown(trace)) {
 		tp_analysis_why_no_parts(trace, why, sizeof(why));
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "does not tell running from waiting: %s", why);
+		    "has no running and waiting times: %s", why);
 	}
 	bound(run);
 	if (threads < 2 ||
@@ -428,9 +428,9 @@ static int check(struct tp_run *run, struct tp_err *err)
 		return 0;
 	if (tp_tracefile_host(trace, "events_refused", why, sizeof(why)))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "does not tell which thread waited for which: %s", why);
+		    "does not show which thread waited for which: %s", why);
 	return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-	    "does not tell which thread waited for which: record with '--events sched'");
+	    "does not show which thread waited for which: record with '--events sched'");
 }
 
 // 0: not known.

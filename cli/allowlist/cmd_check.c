@@ -41,8 +41,7 @@ static int read_request(struct request *request)
 			kind++;
 		if (kind == TP_FINDING_KIND_COUNT)
 			return tp_options_usage(
-			    "--ignore: there is no kind '%s': no-match, inlined, removed, "
-			    "partly-inlined, ambiguous, shadowed, suspicious, empty",
+			    "--ignore: unknown kind '%s'; expected one of: no-match, inlined, removed, partly-inlined, ambiguous, shadowed, suspicious, empty",
 			    ignored.items[i]);
 		request->check.lenient[kind] = true;
 	}
@@ -130,7 +129,7 @@ static void add_summary(struct tp_buf *out, const struct tp_list_use *use,
 		add_count(out, &any, tally.inlined, "inlined");
 		add_count(out, &any, tally.removed, "removed");
 	} else {
-		tp_buf_add_string(out, ", not compared with any program: name one behind '--'");
+		tp_buf_add_string(out, ", not compared with a program: name one after '--'");
 	}
 	tp_buf_add_char(out, '\n');
 	if (tally.compiled && tally.otherwise)
@@ -200,8 +199,7 @@ static int check_budget(
 {
 	if (cost->time_ns <= 0)
 		return tp_list_check_add(check, TP_FINDING_BUDGET, TP_SEVERITY_ERROR,
-		    "the overhead cannot be compared with the budget: the trace does not tell how "
-		    "long the program takes",
+		    "the overhead cannot be compared with the budget: the trace lacks the program's run time",
 		    "say it with --time", err);
 	if (cost->overhead_ns <= budget * cost->time_ns)
 		return 0;

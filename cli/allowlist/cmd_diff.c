@@ -251,8 +251,7 @@ static int run(int argc, char **argv)
 		return status;
 	if (!open_options.inventories.count)
 		return tp_options_usage(
-		    "for which functions? name a program behind '--', or an inventory with "
-		    "--inventory");
+		    "for which functions? Name a program after '--', or an inventory with --inventory");
 
 	struct tp_allowlist *lists[2] = {NULL, NULL};
 	struct tp_list_use uses[2] = {{0}, {0}};

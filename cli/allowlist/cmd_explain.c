@@ -53,7 +53,7 @@ static void report_nothing(const char *word, const struct tp_inventory *inventor
 	const struct tp_inventory_function *nearest = tp_list_nearest(inventory, word);
 	struct tp_buf text;
 	tp_buf_init(&text);
-	tp_buf_addf_clean(&text, "there is no function '%s' in the inventory", word);
+	tp_buf_addf_clean(&text, "the inventory has no function '%s'", word);
 	if (nearest)
 		tp_buf_addf_clean(&text, "; did you mean '%s'?", nearest->demangled);
 	tp_command_tell("%s\n", text.data);
@@ -132,7 +132,7 @@ static int run(int argc, char **argv)
 		return status;
 	if (!open_options.inventories.count)
 		return tp_options_usage(
-		    "of which program? name it behind '--', or an inventory with --inventory");
+		    "of which program? Name it after '--', or an inventory with --inventory");
 
 	struct tp_allowlist *list = NULL;
 	struct tp_inventory inventory = {0};

@@ -112,8 +112,7 @@ static int parse_options(int argc, char **argv)
 	struct tp_err err;
 	if (argc)
 		return tp_options_usage(
-		    "'%s' is no option: inputs are named by --profile, --counts, --samples or "
-		    "--inventory",
+		    "'%s' is not an option: name inputs with --profile, --counts, --samples or --inventory",
 		    argv[0]);
 	if (event_cost && strcmp(event_cost, "auto") == 0)
 		event_cost = NULL;
@@ -132,10 +131,10 @@ static int parse_options(int argc, char **argv)
 	}
 	if (!wanted.profile && !wanted.counts && !inventory_list.count && !wanted.from_source)
 		return tp_options_usage(
-		    "choose from what? give --profile, --counts or --inventory");
+		    "nothing to choose from: give --profile, --counts or --inventory");
 	if (wanted.from_source && (wanted.profile || wanted.counts || inventory_list.count))
 		return tp_options_usage(
-		    "--from-source is for what is not compiled yet: leave it out here");
+		    "--from-source is for code that is not compiled yet: leave it out here");
 	if (wanted.samples && !wanted.profile && !wanted.counts)
 		return tp_options_usage(
 		    "samples do not say how often functions are called: give --counts too");
@@ -167,7 +166,7 @@ static int run(int argc, char **argv)
 	tp_open_warn_all(&generated.damage);
 	tp_open_warn_all(&generated.notes);
 	if (generated.seed && budget && !code)
-		tp_command_warn("without a profile no budget can be held: --budget is not used");
+		tp_command_warn("without a profile no budget can be held: --budget is ignored");
 	status = code ? tp_command_fail(&err) : tp_write_chosen(&generated, output, format != 0);
 	if (!status && generated.damage.count)
 		status = TP_EXIT_FAILED;

@@ -175,8 +175,7 @@ static bool belongs(
 			break;
 		wanted = false;
 		tp_command_warn(
-		    "the clock of '%s' is %s and that of '%s' is %s, so that their times do not add "
-		    "up: it is left out",
+		    "the clock of '%s' is %s and that of '%s' is %s, so their times cannot be summed: it is left out",
 		    name, clock_of(&trace), first->source.name, clock_of(first));
 		leave_out(family);
 		break;
@@ -201,8 +200,7 @@ static int add_member(
 	const bool fits = status || !first || first->time.known == open->analysis.time.known;
 	if (!fits)
 		tp_command_warn(
-		    "the rate of the clock is known of one of '%s' and '%s' only, so that their times "
-		    "do not add up: the latter is left out",
+		    "the clock rate of only one of '%s' and '%s' is known, so their times cannot be summed: the latter is left out",
 		    family->names[0], name);
 	if (status || !fits) {
 		tp_open_trace_release(open);
@@ -284,8 +282,7 @@ static int open_first(
 		    family->members[0].process);
 	if (!family->opens[0]->trace.has_log)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, file,
-		    "does not say of which recording it is, so that it is not known what belongs to it: "
-		    "analyse it without --family");
+		    "does not name its recording, so its family is not known: analyze it without --family");
 	return TP_EXIT_DONE;
 }
 
@@ -318,8 +315,7 @@ int tp_open_family(
 		warn_of_missing(family);
 		if (family->count == 1)
 			tp_command_warn(
-			    "there is no trace of another process of this recording beside '%s'",
-			    file);
+			    "no trace of another process of this recording is next to '%s'", file);
 	}
 out:
 	names_release(&names);

@@ -88,9 +88,8 @@ static void warn_of_log(const struct tp_tracefile *trace)
 }
 
 // What is wrong with a time or a range of times, to be put behind it; NULL: nothing.
-static const char *const too_large =
-    "has a time that is too large: there is none above 9000000000s";
-static const char *const no_range = "is no range of times such as 1.5s..1600ms";
+static const char *const too_large = "has a time that is too large: at most 9000000000s";
+static const char *const no_range = "is not a range of times such as 1.5s..1600ms";
 
 static const char *parse_time(const char *text, uint64_t *ns)
 {
@@ -151,7 +150,7 @@ static int parse_filters(
 		return tp_options_usage("--time-range: '%s' %s", options->time_range, wrong);
 	if (options->min_time && !tp_open_parse_time(options->min_time, &analysis->least_ns))
 		return tp_options_usage(
-		    "--min-time: '%s' is no time such as 10us", options->min_time);
+		    "--min-time: '%s' is not a time such as 10us", options->min_time);
 	if (options->thread) {
 		char *end;
 		errno = 0;
@@ -166,8 +165,7 @@ static int parse_filters(
 	for (uint32_t i = 0; i < options->fail_if.count; i++)
 		if (!tp_note_rule_is_valid(options->fail_if.items[i]))
 			return tp_options_usage(
-			    "--fail-if: '%s' is no note: 'note:lost', 'note:wrong' and the like; "
-			    "docs/troubleshooting.md lists them",
+			    "--fail-if: '%s' is not a note such as 'note:lost' or 'note:wrong'; docs/troubleshooting.md lists them",
 			    options->fail_if.items[i]);
 	return TP_EXIT_DONE;
 }
@@ -405,7 +403,7 @@ int tp_keep_input(const char *output, const char *input, const char *other)
 	    (!is_same(&it, input) && !is_same(&it, other)))
 		return TP_EXIT_DONE;
 	return tp_command_refuse(TP_ERR_LIMIT, output,
-	    "is what is read, and would be overwritten: give another name with -o");
+	    "is an input, and would be overwritten: give another name with -o");
 }
 
 void tp_stdout_open(struct tp_out_file *out)

@@ -194,14 +194,14 @@ static int describe(const char *table)
 	if (found)
 		fputs(text.data, stdout);
 	tp_buf_release(&text);
-	return found ? TP_EXIT_DONE : complain("there is no table '%s'; .tables lists them", table);
+	return found ? TP_EXIT_DONE : complain("unknown table '%s'; .tables lists them", table);
 }
 
 static int run_example(struct tp_query_session *session, const char *name, bool show)
 {
 	const struct tp_query_example *example = tp_query_find_example(name);
 	if (!example)
-		return complain("there is no example '%s'; .example lists them", name);
+		return complain("unknown example '%s'; .example lists them", name);
 	if (show) {
 		fputs(example->sql, stdout);
 		return TP_EXIT_DONE;
@@ -217,7 +217,7 @@ static int set_format(struct tp_query_session *session, const char *name)
 			session->printer.format = (enum tp_query_format)i;
 			return TP_EXIT_DONE;
 		}
-	return complain("'%s' is no format: table, csv, json, tsv", name ? name : "");
+	return complain("'%s' is not a format; expected table, csv, json or tsv", name ? name : "");
 }
 
 // Do what LINE, which begins with a dot, says. *quit: no more is to be read.
@@ -259,7 +259,7 @@ static int do_command(struct tp_query_session *session, char *line, bool *quit)
 		free(copy);
 		return complain("'%s' is not NAME=TEXT", argument);
 	}
-	return complain("there is no '%s': .help says what there is", word);
+	return complain("unknown command '%s'; .help lists them", word);
 }
 
 // ---- reading

@@ -181,8 +181,7 @@ int tp_view_check_clock(const struct tp_view *view, const struct tp_analysis *an
 	if (!view->timeline || !analysis->timeless)
 		return 0;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, file,
-	    "recorded without a clock, so that there are no times, and the view '%s' is made of them",
-	    view->name);
+	    "recorded without a clock, and the view '%s' needs times", view->name);
 }
 
 int tp_analyze_watch(const char *what, const struct tp_view *view,

@@ -67,7 +67,7 @@ static const char *command_of(void)
 		return words;
 	if (command)
 		fprintf(stderr,
-		    "teeperf: warning: the pager '%s' is not there: set TEEPERF_PAGER or PAGER\n",
+		    "teeperf: warning: the pager '%s' does not exist: set TEEPERF_PAGER or PAGER\n",
 		    name);
 	return NULL;
 }

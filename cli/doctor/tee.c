@@ -125,8 +125,7 @@ static bool show_sgx(const struct machine *machine)
 		    "an out-of-tree driver: enclaves run; kernels since 5.11 have /dev/sgx_enclave");
 	else
 		tp_doctor_show("-", "SGX",
-		    "the processor has it, but there is no /dev/sgx_enclave: switch it on in the "
-		    "firmware, and use a kernel with CONFIG_X86_SGX");
+		    "the processor has it, but /dev/sgx_enclave is missing: enable it in the firmware, and use a kernel with CONFIG_X86_SGX");
 	const int level = sgx_level(machine);
 	tp_doctor_show("", "  clock",
 	    level == 2
@@ -301,9 +300,9 @@ static void show_transports(const struct machine *machine)
 			tp_doctor_show(locked ? "-" : "ok", "ivshmem",
 			    "memory that is shared with the host: /sys/bus/pci/devices/%s/resource2%s",
 			    entry->d_name,
-			    locked ? "; this kernel is in lockdown and lets nobody map it: send a "
-				     "stream, or record inside"
-				   : "");
+			    locked
+				? "; this kernel is in lockdown and does not allow mapping it: use a stream, or record inside"
+				: "");
 	}
 	if (folder)
 		closedir(folder);
@@ -323,7 +322,6 @@ void tp_doctor_tees(const char *root)
 		any = shows[i](&machine) || any;
 	if (!any)
 		tp_doctor_show("-", "TEE",
-		    "none found: programs are recorded as on any Linux; docs/platforms says what each "
-		    "TEE needs");
+		    "none found: programs are recorded as on any Linux; docs/platforms has the needs of each TEE");
 	show_transports(&machine);
 }

@@ -121,7 +121,7 @@ int tp_driver_port_archive(const struct tp_driver_port *port, const char *runtim
 		return tp_err_set(err, TP_ERR_LIMIT, runtime, "the path is too long");
 	if (port->name && access(path, R_OK))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-		    "there is no runtime of port '%s' for this processor%s", port->name,
+		    "port '%s' has no runtime for this processor%s", port->name,
 		    is_foreign ? "" : ": build and install teeperf again");
 	return 0;
 }

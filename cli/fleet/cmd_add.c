@@ -42,7 +42,7 @@ static int check_options(int argc)
 		const char *equals = strchr(labels.items[i], '=');
 		if (!equals || equals == labels.items[i])
 			return tp_options_usage(
-			    "--label: '%s' is no KEY=VALUE such as environment=canary",
+			    "--label: '%s' is not of the form KEY=VALUE, such as environment=canary",
 			    labels.items[i]);
 		for (uint32_t j = 0; j < i; j++)
 			if (strncmp(labels.items[i], labels.items[j],

@@ -100,20 +100,18 @@ static void warn(const struct tp_fleet_sums *sums)
 		    sums->timeless, plural(sums->timeless));
 	if (sums->incomplete)
 		tp_command_warn("%" PRIu64 " run%s of %" PRIu64
-				" lack%s events, so that calls and times are too low",
+				" lack%s events, so calls and times are too low",
 		    sums->incomplete, plural(sums->incomplete), sums->runs,
 		    sums->incomplete == 1 ? "s" : "");
 	if (sums->selective)
 		tp_command_warn(
 		    "%" PRIu64 " run%s of %" PRIu64
-		    " did not record each function all the time: what was not recorded is not in "
-		    "the sums",
+		    " did not record each function all the time: sums have the recorded part only",
 		    sums->selective, plural(sums->selective), sums->runs);
 	if (sums->raw)
 		tp_command_warn(
 		    "the times of %" PRIu64 " run%s of %" PRIu64
-		    " have in them what recording cost, which is not known: functions with many "
-		    "calls seem larger than they are",
+		    " include the unknown cost of recording: functions with many calls seem more expensive than they are",
 		    sums->raw, plural(sums->raw), sums->runs);
 	if (sums->in_cpu_time < sums->runs)
 		tp_command_warn(

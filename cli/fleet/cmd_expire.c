@@ -63,9 +63,9 @@ static int run(int argc, char **argv)
 		return tp_options_usage(
 		    "which runs? give --older-than AGE, --keep-last N, or both");
 	if (older_than && !parse_age(older_than, &age))
-		return tp_options_usage("--older-than: '%s' is no age such as 90d", older_than);
+		return tp_options_usage("--older-than: '%s' is not an age such as 90d", older_than);
 	if (keep_last && (!tp_parse_limit(keep_last, 0, &old.keep) || !old.keep))
-		return tp_options_usage("--keep-last: '%s' is no number of runs", keep_last);
+		return tp_options_usage("--keep-last: '%s' is not a number of runs", keep_last);
 	const uint64_t now = (uint64_t)time(NULL);
 	old.by_age = older_than != NULL;
 	old.before_unix_s = age < now ? now - age : 0;

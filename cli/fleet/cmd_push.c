@@ -81,9 +81,9 @@ static int check_options(int argc, uint64_t *tries)
 	if (user && !is_header_text(user))
 		return tp_options_usage("--user: the name has a control character");
 	if (password_file && !user)
-		return tp_options_usage("--password-file: whose? give --user, too");
+		return tp_options_usage("--password-file needs --user");
 	if (retries && (!tp_parse_limit(retries, 0, tries) || *tries > 1000))
-		return tp_options_usage("--retries: '%s' is no number from 0 to 1000", retries);
+		return tp_options_usage("--retries: '%s' is not a number from 0 to 1000", retries);
 	return TP_EXIT_DONE;
 }
 

@@ -56,7 +56,7 @@ static int set_parameters(
 			    "--param: '%s' is not NAME=VALUE", parameters.items[i]);
 		const char *name = session->parameters[session->parameter_count - 1].name;
 		if (!tp_query_find_parameter(text, name))
-			return tp_options_usage("--param: there is no $%s in the SQL%s", name,
+			return tp_options_usage("--param: the SQL has no $%s%s", name,
 			    question ? "; --show prints it" : "");
 	}
 	for (uint32_t i = 0; question && tp_fleet_question_parameters[i]; i++) {
@@ -131,7 +131,7 @@ static int show_question(const struct tp_fleet_question *question)
 {
 	if (!question)
 		return tp_options_usage(
-		    "--show: of which question? without a name, 'teeperf fleet query' lists them");
+		    "--show needs a question: 'teeperf fleet query' without a name lists them");
 	if (dialect == CLICKHOUSE)
 		return show_clickhouse(question);
 	struct tp_fleet_chosen chosen;
@@ -159,13 +159,12 @@ static int run(int argc, char **argv)
 	if (!sql && argc < 2)
 		return list();
 	if (argc != (sql ? 1 : 2))
-		return tp_options_usage(
-		    sql ? "name the fleet's folder, and no question beside --sql"
-			: "name the fleet's folder and one question");
+		return tp_options_usage(sql ? "name the fleet's folder, and no question with --sql"
+					    : "name the fleet's folder and one question");
 	const struct tp_fleet_question *question = sql ? NULL : tp_fleet_question_find(argv[1]);
 	if (!sql && !question)
 		return tp_options_usage(
-		    "there is no question '%s': without a name, 'teeperf fleet query' lists them; SQL goes behind --sql",
+		    "unknown question '%s': 'teeperf fleet query' without a name lists them; SQL goes after --sql",
 		    argv[1]);
 	return ask(argv[0], question);
 }

@@ -37,14 +37,15 @@ static int parse_place(char *host, size_t size, uint16_t *port, const char *text
 	if (!length || length >= size || tail || (text[0] == '[' && !end) ||
 	    (!end && colon && strchr(text, ':') != colon))
 		return tp_options_usage(
-		    "--listen: '%s' is no HOST:PORT such as 127.0.0.1:8000 or [::1]:8000", text);
+		    "--listen: '%s' is not of the form HOST:PORT, such as 127.0.0.1:8000 or [::1]:8000",
+		    text);
 	memcpy(host, from, length);
 	host[length] = '\0';
 	if (colon) {
 		char *behind;
 		const unsigned long number = strtoul(colon + 1, &behind, 10);
 		if (behind == colon + 1 || *behind || number > 65535)
-			return tp_options_usage("--listen: '%s' is no port", colon + 1);
+			return tp_options_usage("--listen: '%s' is not a port", colon + 1);
 		*port = (uint16_t)number;
 	}
 	return TP_EXIT_DONE;
@@ -61,7 +62,7 @@ static int serve_until_told(struct tp_serve *serve, const sigset_t *signals, con
 	tp_command_tell("serving %s until Ctrl-C\n", directory);
 	if (tp_serve_is_open(serve))
 		tp_command_warn(
-		    "whoever reaches this address can read the fleet: there is no password and no TLS");
+		    "anyone who can reach this address can read the fleet: it has no password and no TLS");
 	while (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) {
 		signal = sigtimedwait(signals, NULL, &second);
 		tp_serve_tend(serve);

@@ -33,7 +33,7 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 	const struct tp_tee *tee = attach->tee;
 	if (attach->stream_name && wanted->argv)
 		return tp_options_usage(
-		    "with '--stream' the program is started by somebody else: '%s' is too much",
+		    "with '--stream' you start the program yourself: unexpected '%s'",
 		    wanted->argv[0]);
 	if (attach->stream_name && (attach->file || attach->offset || attach->force))
 		return tp_options_usage(
@@ -97,11 +97,10 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		return tp_options_usage("'--mode full' needs memory that is shared");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_RING)
 		return tp_options_usage(
-		    "'--mode ring' needs memory that is shared: of what a program sends, nothing can "
-		    "be taken back");
+		    "'--mode ring' needs shared memory: records that were sent cannot be overwritten");
 	if (attach->stream_name && wanted->start_off)
 		return tp_options_usage(
-		    "'--on-start off' needs memory that is shared: nobody could switch on");
+		    "'--on-start off' needs shared memory: recording could not be switched on");
 	if (attach->stream_name && wanted->only.kind != TEEPERF_ONLY_ALL)
 		return tp_options_usage("'--only' needs memory that is shared");
 	if (attach->stream_name && wanted->clock != TP_CLOCK_CHOICE_AUTO)
@@ -177,7 +176,7 @@ static int open_stream(struct tp_record_attach *attach, uint64_t timeout_ms, boo
 		sigaction(signals[i], &old[i], NULL);
 	if (interrupted)
 		r = tp_err_set(&err, TP_ERR_NOT_FOUND, attach->stream_name,
-		    "ended by signal %d before a program had come", (int)interrupted);
+		    "ended by signal %d before a program attached", (int)interrupted);
 	if (r) {
 		tp_stream_release(&source);
 		return tp_command_fail(&err);
@@ -251,14 +250,12 @@ int tp_record_attach_prepare(
 const char *tp_record_attach_reason(uint32_t attach)
 {
 	if (attach == TEEPERF_ATTACH_NO_MODULE)
-		return "it entered with the log, but none of its code is built with 'teeperf cc', or the "
-		       "allowlist left no function to instrument";
+		return "it attached to the log, but has no code built with 'teeperf cc', or its allowlist selects no function";
 	if (attach == TEEPERF_ATTACH_BAD_LOG)
 		return "it entered with the log, but was given a part of it only, or its runtime is of "
 		       "another version of teeperf";
 	if (attach == TEEPERF_ATTACH_BAD_MODULE)
-		return "a part of it was compiled by another version of teeperf than it was linked with; "
-		       "build all of it again";
+		return "parts of it were compiled by different versions of teeperf; rebuild all of it";
 	return NULL;
 }
 
@@ -326,8 +323,7 @@ static void warn_of_stream(const struct tp_stream *stream)
 		    tp_err_format(&stream->error, text, sizeof(text)));
 	else if (!stream->frames.ended)
 		tp_command_warn(
-		    "the stream ended without the program's saying so: what it sent last may be "
-		    "missing");
+		    "the stream ended without an end mark: the last records may be missing");
 	const uint64_t rest = stream->frames.ended ? tp_inlet_rest(&stream->inlet) : 0;
 	if (rest)
 		tp_command_warn(
@@ -354,9 +350,7 @@ bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct 
 	}
 	if (counts->attach == TEEPERF_ATTACH_NONE) {
 		tp_command_warn(
-		    "no instrumented program came to '%s'%s: it must be started after this message's "
-		    "'now start', find TEEPERF_LOG in its environment, and be allowed to write that "
-		    "file; what runs already has looked for its log and does not look again",
+		    "no instrumented program came to '%s'%s: start it after 'now start', with TEEPERF_LOG in its environment and write permission for that file; a program looks for its log only when it starts",
 		    attach->file,
 		    session->guest_state == TP_GUEST_MISSING ? " in time"
 		    : session->guest_state == TP_GUEST_GONE  ? " before the process ended"
@@ -368,6 +362,7 @@ bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct 
 	else if (ended && session->guest_state == TP_GUEST_GONE)
 		*how = "the process that was watched ended";
 	else if (ended && session->guest_state == TP_GUEST_LEFT)
-		*how = "nobody had the log any more: the program was killed, or left by _exit";
+		*how =
+		    "no process had the log open any more: the program was killed, or called _exit";
 	return true;
 }

@@ -70,7 +70,7 @@ static void tell_switched(const struct tp_session *session)
 		    "events cost %s of the running time from the second second on, as reckoned; ",
 		    tp_text_share(text, facts->overhead));
 	else
-		fprintf(stderr, "the program ran too little to tell what events cost; ");
+		fprintf(stderr, "the program ran too briefly to measure the cost of events; ");
 	fprintf(stderr, "%u of %u functions %s switched off for a part of the time",
 	    result->switched, result->functions, result->switched == 1 ? "was" : "were");
 	for (uint32_t i = 0; i < TP_BUDGET_DEAREST && result->dearest[i].name[0]; i++) {
@@ -111,6 +111,5 @@ void tp_record_budget_tell(const struct tp_session *session, bool quiet)
 		    tp_text_share(text, result->others_share));
 	else if (session->budget.overhead > budget.share)
 		tp_command_warn(
-		    "the budget was exceeded: functions became dear faster than they could be "
-		    "switched off, or the program did not look at what it is to record");
+		    "the budget was exceeded: functions became expensive faster than they could be switched off, or the program did not read its selection");
 }

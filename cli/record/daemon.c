@@ -165,7 +165,7 @@ static int check_folder(const char *folder)
 		return tp_options_usage("option '--output-dir': cannot make the folder '%s': %s",
 		    folder, strerror(errno));
 	if (stat(folder, &info) || !S_ISDIR(info.st_mode))
-		return tp_options_usage("option '--output-dir': '%s' is no folder", folder);
+		return tp_options_usage("option '--output-dir': '%s' is not a folder", folder);
 	if (access(folder, W_OK | X_OK))
 		return tp_options_usage(
 		    "option '--output-dir': cannot write to the folder '%s': %s", folder,
@@ -178,14 +178,13 @@ static int check_daemon(struct tp_record_options *options)
 	struct tp_record_all *all = &options->all;
 	if (!all->pattern)
 		return tp_options_usage(
-		    "option '--daemon' needs '--all NAME', which says what is to be recorded");
+		    "option '--daemon' needs '--all NAME', the programs to record");
 	if (strcmp(options->wanted.output, TP_DEFAULT_TRACE) != 0)
 		return tp_options_usage(
 		    "with '--daemon' each trace has a name of its own: give '--output-dir DIR' in place "
 		    "of '--output'");
 	if (options->wanted.start_off)
-		return tp_options_usage(
-		    "'--on-start off' does not go with '--daemon': nobody would switch it on");
+		return tp_options_usage("'--on-start off' cannot be combined with '--daemon'");
 	all->every_ns = EVERY_DEFAULT;
 	if (all->every && tp_record_read_time("every", all->every, &all->every_ns))
 		return TP_EXIT_USAGE;

@@ -35,10 +35,7 @@ static void warn_of_none(
 		    program, launch->exit_value);
 	else if (tee && tee->transport == TP_TEE_PER_CALL)
 		tp_command_warn(
-		    "'%s' ran without recording: no code in the TEE has taken the log: the host "
-		    "must pass the log's own memory with its calls, for reading and writing and no "
-		    "copy of it, and what is called must give it to teeperf_enter or "
-		    "teeperf_region; where these return 0, teeperf_why_not says why",
+		    "'%s' ran without recording: no code in the TEE has attached to the log: the host must pass the log's memory itself (not a copy) with its calls, readable and writable, and the called function must pass it to teeperf_enter or teeperf_region; where these return 0, teeperf_why_not gives the reason",
 		    program);
 	else
 		tp_command_warn(
@@ -68,8 +65,7 @@ static void warn_of_attach(const struct tp_session_counts *counts, const struct 
 		return;
 	else if (foreign)
 		tp_command_warn(
-		    "'%s' %s: it is for %s, whose clock is not that of this machine; record "
-		    "with '--clock soft'",
+		    "'%s' %s: it is for %s, which has another clock than this machine; record with '--clock soft'",
 		    foreign, what, machine);
 	else if (options->clock_choice == TP_CLOCK_CHOICE_ORDERED)
 		tp_command_warn(
@@ -142,8 +138,7 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	const char *machine;
 	if (counts->forged)
 		tp_command_warn(
-		    "the log has counts that nobody can have counted: something beside the program "
-		    "wrote into it. They are not shown, and what else it says may be wrong");
+		    "the log has impossible counts: something else than the runtime wrote into it. They are not shown, and other data may be wrong");
 	// Where 'auto' stands for soft the program's counter may not be read, or is not this machine's.
 	const bool is_tee =
 	    options->attach.tee && options->attach.tee->clock == TP_CLOCK_CHOICE_SOFT;
@@ -164,8 +159,7 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	if (counts->refused && options->attach.tee &&
 	    options->attach.tee->transport == TP_TEE_PER_CALL)
 		tp_command_warn(
-		    "%llu calls were not recorded: the log takes one instance of one program in the TEE, and "
-		    "they came to another one",
+		    "%llu calls were not recorded: the log serves one instance of one program in the TEE, and these were made to another one",
 		    (unsigned long long)counts->refused);
 	else if (counts->refused)
 		tp_command_warn("%llu more process%s instrumented but not recorded: the log takes "
@@ -177,27 +171,23 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 			  "that dlmopen loads)");
 	if (counts->modules_refused)
 		tp_command_warn(
-		    "%llu module%s not recorded: more than the log has room for, or at addresses that "
-		    "cannot be told from others' (run it again)",
+		    "%llu module%s not recorded: too many for the log, or at ambiguous addresses (run it again)",
 		    (unsigned long long)counts->modules_refused,
 		    counts->modules_refused == 1 ? " was" : "s were");
 	if (counts->no_rings)
 		tp_command_warn(
-		    "'%s' has an older runtime that knows no '--mode ring', so what was kept is the "
-		    "beginning and not the end: build it again",
+		    "'%s' has an older runtime without '--mode ring', so the trace has the start and not the end: rebuild it",
 		    program);
 	if (counts->stunted)
 		tp_command_warn(
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");
 	if (counts->output_gone)
 		tp_command_warn(
-		    "'%s' was moved, removed or replaced while it was written: what is there now is not "
-		    "this trace",
+		    "'%s' was moved, removed or replaced while it was written: the file there now is not this trace",
 		    options->wanted.output);
 	if (counts->log_gone_bytes)
 		tp_command_warn(
-		    "%llu KiB of the shared log went away: '%s' has damaged the log's file, or memory "
-		    "ran out; what was in there is not in the trace",
+		    "%llu KiB of the shared log were lost: '%s' has damaged the log's file, or memory ran out; the trace lacks their records",
 		    (unsigned long long)counts->log_gone_bytes / 1024, program);
 	if (counts->lost)
 		warn_of_losses(counts, options);
@@ -291,7 +281,7 @@ bool tp_record_tell_followed(const struct tp_follow *follow, bool quiet)
 			tell_process(result);
 		if (result->log.failed)
 			tp_command_warn(
-			    "'%s' lacks chunks: it could not be written; what it holds can be analyzed",
+			    "'%s' lacks chunks, which could not be written; the rest can be analyzed",
 			    result->path ? result->path : "a trace");
 	}
 	if (!quiet && follow->result_count > LINES_MAX)

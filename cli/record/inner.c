@@ -26,7 +26,7 @@ int tp_record_inner_prepare(struct tp_session_options *wanted)
 		    "'--tee' and '--mode ring' do not go together: marks would be missing");
 	if (wanted->clock == TP_CLOCK_CHOICE_NONE)
 		return tp_options_usage(
-		    "with '--clock none' two sides cannot be joined: leave out '--tee'");
+		    "the two sides cannot be joined with '--clock none': leave out '--tee'");
 	if (snprintf(path, sizeof(path), "%s.tee", wanted->output) >= (int)sizeof(path))
 		return tp_options_usage("the name of the output is too long");
 	wanted->inner = path;

@@ -200,11 +200,8 @@ static int finish(struct choice *found, int status, const char *name, bool is_li
 	if (!status && choice.listed && !choice.count)
 		status = tp_err_set(err, TP_ERR_NOT_FOUND, name,
 		    is_list
-			? "none of the %u instrumented functions that are known is on the list: "
-			  "'teeperf allowlist check' says why"
-			: "matches none of the %u instrumented functions that are known: "
-			  "'teeperf inventory' lists them; for a library that is loaded later, or was "
-			  "stripped, give its file with '--module'",
+			? "the list selects none of the %u known instrumented functions: 'teeperf allowlist check' says why"
+			: "matches none of the %u known instrumented functions: 'teeperf inventory' lists them; for a library that is loaded later, or was stripped, give its file with '--module'",
 		    choice.seen);
 	if (status) {
 		free(choice.hashes);
@@ -356,8 +353,7 @@ static int choose_running(const struct tp_allowlist *list, bool is_file, const s
 		decide_inventory(choice, list, &inventory);
 	if (!status && !has && has_globs(list) && is_file)
 		tp_command_warn(
-		    "no inventory of the program is found, so only names without a glob count: "
-		    "give the program or library with '--module'");
+		    "the program's inventory was not found, so only names without a glob are used: give the program or library with '--module'");
 	if (!status && (is_file || (!choice->count && !complete)))
 		decide_named(choice, list, has ? &inventory : NULL);
 	tp_inventory_release(&inventory);

@@ -197,8 +197,7 @@ static int check_signal(const struct tp_record_options *options, int *number)
 		    options->control);
 	if (is_of_fault(*number))
 		return tp_options_usage(
-		    "option '--control' takes no signal of a fault, as %d is: a fault of the program would "
-		    "be taken for a command, and come again for ever; URG does no harm",
+		    "option '--control' cannot use the fault signal %d: a fault of the program would be taken for a command; use URG",
 		    *number);
 	if (options->wanted.switch_signals && (*number == SIGUSR1 || *number == SIGUSR2))
 		return tp_options_usage(
@@ -323,8 +322,7 @@ static enum tp_clock_choice choose_clock(const struct tp_record_options *options
 		return options->clock_choice;
 	if (!options->quiet)
 		tp_command_tell(
-		    "'%s' is for %s, whose clock is not that of this machine: recording "
-		    "with '--clock soft'\n",
+		    "'%s' is for %s, which has another clock than this machine: recording with '--clock soft'\n",
 		    foreign, machine);
 	return TP_CLOCK_CHOICE_SOFT;
 }

@@ -13,7 +13,7 @@ int tp_doctor_build(bool *good, struct tp_err *err)
 	    "recorded here");
 	if (!tp_packer_is_there())
 		tp_doctor_show("-", "zstd",
-		    "this teeperf is built without it: there is no 'record --compress'");
+		    "this teeperf is built without it: 'record --compress' is not available");
 	return 0;
 }
 

@@ -517,7 +517,7 @@ static const char *nothing(const struct drawing *drawing)
 	if (tp_tui_page_needs_paths(page) && !tui->ready)
 		return "making the call tree";
 	if (tp_tui_page_needs_paths(page) && tui->data->paths_code)
-		return "there is no memory for the call tree: see --depth and --min-time";
+		return "not enough memory for the call tree: use --depth or --min-time";
 	if (page->filter.text[0])
 		return "no name matches: Esc shows all again";
 	return "nothing was recorded";

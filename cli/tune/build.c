@@ -112,7 +112,7 @@ static int copy_file(const char *from, const char *to)
 static int keep_failed(const struct tp_autotune_product *product, int error, struct tp_err *err)
 {
 	return tp_err_system(
-	    err, error, product->path, "cannot keep a copy of it beside it (product of the build)");
+	    err, error, product->path, "cannot keep a copy next to it (product of the build)");
 }
 
 // The name of a product is about to be written by the build: what is kept must not change with it.
@@ -151,15 +151,13 @@ static int check_made(struct tp_autotune_product *product, struct tp_err *err)
 	struct stat now;
 	if (stat(product->path, &now))
 		return tp_err_system(err, errno, product->path,
-		    "the build command was to make it; name what it makes with --product");
+		    "the build command did not make it; name its products with --product");
 	if (!is_elf(product->path))
 		return tp_err_set(err, TP_ERR_FORMAT, product->path,
-		    "is no ELF file (a script?): name the programs and libraries that the build "
-		    "makes with --product");
+		    "is not an ELF file (a script?): name the programs and libraries that the build makes with --product");
 	if (is_same_file(&now, &product->before))
 		return tp_err_set(err, TP_ERR_FORMAT, product->path,
-		    "was not made again by the build command, which has to build everything each "
-		    "time, as 'make -B' does; or it is not what it makes: see --product");
+		    "was not rebuilt by the build command, which must build everything each time, as 'make -B' does; or it is not its product: see --product");
 	char *real = realpath(product->path, NULL);
 	if (real && strlen(real) < PATH_MAX - 32)
 		snprintf(product->path, sizeof(product->path), "%s", real);
@@ -221,8 +219,7 @@ static int check_instrumented(
 		int code = tp_inventory_open(&inventory, &path, 1, err);
 		if (code == TP_ERR_NOT_FOUND)
 			code = tp_err_set(err, code, path,
-			    "has no inventory of what was instrumented: the build has to use CC='teeperf "
-			    "cc' and CXX='teeperf c++', and nothing may strip the inventory");
+			    "has no inventory: the build must use CC='teeperf cc' and CXX='teeperf c++', and must not strip the inventory");
 		if (!code && list && i == 0 && inventory.unit_count)
 			snprintf(
 			    builder->lists, sizeof(builder->lists), "%s", inventory.units[0].lists);

@@ -77,9 +77,7 @@ static void print_untold(const struct tp_autotune *tune)
 {
 	const struct tp_autotune_overhead *measured = &best_round(tune)->tried.measured;
 	printf(
-	    "\nBudget %.4g %%: cannot be told. The overheads of single runs are %+.1f to %+.1f %%, median %+.1f %%,\n"
-	    "error of the median %.1f: the machine is busy, or the program too short.\n"
-	    "No list was written, and '%s' is built without instrumentation.\n",
+	    "\nBudget %.4g %%: cannot be measured. The overheads of single runs are %+.1f to %+.1f %%, median %+.1f %%,\nerror of the median %.1f: the machine is busy, or the program too short.\nNo list was written, and '%s' is built without instrumentation.\n",
 	    100 * tune->options.budget, 100 * measured->low, 100 * measured->high,
 	    100 * measured->median, 100 * measured->error, tune->options.program[0]);
 }

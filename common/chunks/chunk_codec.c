@@ -204,13 +204,13 @@ int tp_unpacker_unpack(struct tp_unpacker *unpacker, const void *payload, uint64
 	    used % 8)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, offset,
 		    "packed chunk of %" PRIu64 " bytes, which stands for %" PRIu64
-		    ": no chunk is of that size",
+		    ": chunks do not have that size",
 		    size, used);
 	const void *names = tp_bytes_take(&bytes, header.names_size);
 	const void *times = tp_bytes_take(&bytes, header.times_size);
 	if (bytes.underflow || tp_bytes_left(&bytes))
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, offset,
-		    "packed chunk of %" PRIu64 " bytes, but its parts are of %" PRIu32
+		    "packed chunk of %" PRIu64 " bytes, but its parts have %" PRIu32
 		    " and %" PRIu32,
 		    size, header.names_size, header.times_size);
 	const uint64_t words = words_of(used);
@@ -228,7 +228,7 @@ int tp_unpacker_unpack(struct tp_unpacker *unpacker, const void *payload, uint64
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, offset,
 		    "packed chunk whose times do not unpack: %s",
 		    ZSTD_isError(got) ? ZSTD_getErrorName(got)
-				      : "they are not as many as the names");
+				      : "their number differs from that of the names");
 	*count = (uint32_t)words;
 	return 0;
 }

@@ -162,7 +162,7 @@ void tp_note_end(struct tp_note *note, bool renamed)
 {
 	const LLVMContextRef context = LLVMGetModuleContext(note->module);
 	if (note->text.failed || note->files.failed || note->functions.failed) {
-		tp_llvm_error(note->module, "teeperf: no memory for the inventory");
+		tp_llvm_error(note->module, "teeperf: out of memory for the inventory");
 	} else {
 		if (renamed)
 			attach_numbers(note, context);

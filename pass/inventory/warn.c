@@ -72,11 +72,11 @@ static void warn_of(
 		tp_buf_addf(&text, "was %sinlined into ",
 		    copies_of(notes, noted)->guessed ? "probably " : "");
 		add_callers(&text, notes, noted);
-		tp_buf_add_string(&text, " and has no events of its own: use '=force' to keep it, "
-					 "or name its callers");
+		tp_buf_add_string(&text,
+		    " and has no events of its own: keep it with '=force', or name its callers");
 	} else {
-		tp_buf_add_string(&text, "was removed, as nothing calls it or its calls were "
-					 "computed beforehand, and has no events");
+		tp_buf_add_string(&text,
+		    "was removed, as nothing calls it or its calls were computed at compile time, and has no events");
 	}
 	warn(notes->module, line, &text);
 	tp_buf_release(&text);

@@ -76,7 +76,7 @@ static bool await(struct tp_budget *budget)
 			tp_doorbell_wait(&budget->worker.bell, LOOK_MS);
 	}
 	if (!why && !cpu_ns)
-		why = "the processor time of the program cannot be seen from here";
+		why = "the processor time of the program is not visible from here";
 	if (why)
 		tp_err_set(&result->refused, TP_ERR_NOT_FOUND, NULL, "%s", why);
 	return !why;

@@ -99,7 +99,7 @@ bool tp_budget_apply(struct tp_budget *budget, uint64_t patience)
 		return false;
 	if (result->selections >= TP_BUDGET_SELECTIONS_MOST + SELECTIONS_SPARE) {
 		tp_err_set(&result->stopped, TP_ERR_LIMIT, NULL,
-		    "functions were switched %u times, and each time is kept in the trace",
+		    "functions were switched %u times, the most that a trace holds",
 		    TP_BUDGET_SELECTIONS_MOST + SELECTIONS_SPARE);
 		return false;
 	}

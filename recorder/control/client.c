@@ -32,7 +32,7 @@ int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uin
 		memcpy(reply, bytes, sizeof(*reply));
 	if (reply->version != TP_CONTROL_VERSION)
 		return tp_err_set(err, TP_ERR_VERSION, path,
-		    "the recorder is of another version of teeperf: use that one's ctl");
+		    "the recorder is another version of teeperf: use the 'ctl' of that version");
 	// Whoever makes a socket of that name may answer.
 	reply->output[sizeof(reply->output) - 1] = '\0';
 	tp_clean(reply->output, strlen(reply->output));
@@ -200,14 +200,13 @@ int tp_control_ask_with(pid_t pid, const struct tp_control_request *wanted, cons
 		r = find(pid, true, path, &theirs, err);
 	if (r == TP_ERR_NOT_FOUND && theirs)
 		return tp_err_set(err, TP_ERR_SYSTEM, NULL,
-		    "the recording of process %d is another user's: ask as that user, or as root",
+		    "the recording of process %d belongs to another user: run this as that user, or as root",
 		    (int)pid);
 	if (!r)
 		r = ask_at(path, &request, hashes, reply, err);
 	if (r == TP_ERR_NOT_FOUND)
 		r = tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "process %d is neither a running 'teeperf record' of yours nor a program that one "
-		    "records",
+		    "process %d is neither your 'teeperf record' nor a program that it records",
 		    (int)pid);
 	return r;
 }

@@ -462,7 +462,7 @@ static void snapshot(struct tp_drain *drain)
 	int r = 0;
 	if (!drain->writer->regular || length >= (int)sizeof(snapshots->last))
 		r = tp_err_set(&snapshots->error, TP_ERR_LIMIT, drain->writer->path,
-		    "is no file beside which a snapshot could be");
+		    "is not a regular file, so a snapshot cannot be written next to it");
 	else
 		r = tp_trace_writer_open(
 		    &writer, snapshots->last, true, drain->writer->packer.level, &snapshots->error);

@@ -52,8 +52,7 @@ static const char *remedy(int error)
 	case ENOSPC:
 		return " (make room there, or write it elsewhere)";
 	case EDQUOT:
-		return " (remove files of yours there, have the quota raised, or write it "
-		       "elsewhere)";
+		return " (remove files there, raise the quota, or write it elsewhere)";
 	case EFBIG:
 		return " (raise the limit, 'ulimit -f')";
 	default:
@@ -167,13 +166,13 @@ static int open_output(struct tp_trace_writer *writer, mode_t type, struct tp_er
 	struct stat info;
 	if (writer->fd < 0 && errno == ENXIO && is_fifo(writer->path))
 		return tp_err_set(err, TP_ERR_SYSTEM, writer->path,
-		    "is a FIFO that nobody reads: start its reader first, or name a file");
+		    "is a FIFO without a reader: start the reader first, or name a file");
 	if (writer->fd < 0 || fstat(writer->fd, &info))
 		return tp_err_system(err, errno, writer->path, "cannot create the trace");
 	writer->regular = S_ISREG(info.st_mode);
 	if (writer->regular && !writer->made && !is_descriptor(writer->path))
 		return tp_err_set(err, TP_ERR_SYSTEM, writer->path,
-		    "is a link to a file, which is not followed: give the file's own path");
+		    "is a symbolic link, which is not followed: name the file itself");
 	return 0;
 }
 
@@ -204,7 +203,7 @@ int tp_trace_writer_open(
 	mode_t type;
 	int r = move_aside(writer, &type, err);
 	if (!r && type && only_new)
-		r = tp_err_set(err, TP_ERR_SYSTEM, path, "is there already, and is no file");
+		r = tp_err_set(err, TP_ERR_SYSTEM, path, "exists and is not a file");
 	if (!r)
 		r = open_output(writer, type, err);
 	if (r)

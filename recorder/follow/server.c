@@ -85,8 +85,8 @@ char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp
 			return path;
 		free(path);
 	}
-	tp_err_set(err, TP_ERR_LIMIT, NULL, "there are %d traces of process %d already",
-	    SAME_PID_MAX, (int)pid);
+	tp_err_set(
+	    err, TP_ERR_LIMIT, NULL, "process %d has %d traces already", SAME_PID_MAX, (int)pid);
 	return NULL;
 }
 

@@ -80,11 +80,10 @@ static int refuse(struct tp_bpf *bpf, int error, const char *what)
 	if (access(BTF_FILE, R_OK))
 		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
 		    "there is no '" BTF_FILE
-		    "', by which BPF programs find their way in the kernel: mount /sys, or use a "
-		    "kernel that is built with CONFIG_DEBUG_INFO_BTF");
+		    "', which BPF programs need to read kernel structures: mount /sys, or use a kernel built with CONFIG_DEBUG_INFO_BTF");
 	if (error == EPERM || error == EACCES)
 		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
-		    "the kernel does not let this user load BPF programs: " REMEDY);
+		    "this user may not load BPF programs: " REMEDY);
 	return tp_err_system(&bpf->refused, error, NULL, "cannot %s the BPF programs", what);
 }
 
@@ -330,7 +329,7 @@ static int load_any(
 	tp_err_set(&bpf->missing, TP_ERR_NOT_FOUND, NULL,
 	    "%s%s%s: it takes Linux 5.11 with CONFIG_X86_SGX, CONFIG_DEBUG_INFO_BTF and "
 	    "CONFIG_FUNCTION_TRACER, and a processor with SGX",
-	    cause ? "the kernel does not let its SGX driver be traced ("
+	    cause ? "the kernel does not allow tracing of its SGX driver ("
 		  : "this kernel has no SGX driver",
 	    cause ? strerror(cause) : "", cause ? ")" : "");
 	if (bpf->head.groups)
@@ -433,7 +432,7 @@ int tp_bpf_join(struct tp_bpf *bpf, pid_t pid)
 		return 0;
 	if (error == EINVAL)
 		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
-		    "system events of a program that runs already need Linux 6.1 or newer");
+		    "system events of a running program need Linux 6.1 or newer");
 	return refuse(bpf, error, "start");
 }
 

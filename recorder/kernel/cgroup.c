@@ -183,7 +183,7 @@ static void open_any(
 		free(group);
 	}
 	if (error == ENOENT)
-		TP_METER_NOTE(meter, "the kernel does not tell it of this group");
+		TP_METER_NOTE(meter, "the kernel does not provide it for this group");
 	else if (error)
 		TP_METER_NOTE(meter, "it cannot be read: %s", strerror(error));
 }

@@ -110,9 +110,9 @@ static int refuse(const char *word, struct tp_err *err)
 	const char *meant = tp_spelling_nearest(word, words);
 	if (meant)
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "there is no counter '%s'; did you mean '%s'?", word, meant);
+		    "unknown counter '%s'; did you mean '%s'?", word, meant);
 	return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-	    "there is no counter '%s'; 'teeperf record --counters=list' shows all", word);
+	    "unknown counter '%s'; 'teeperf record --counters=list' shows all", word);
 }
 
 void tp_counters_list(struct tp_buf *out, const char *indent)
@@ -137,7 +137,7 @@ static bool next_word(const char **list, char word[NAME_SIZE], int *code, struct
 		return false;
 	const size_t size = strcspn(*list, ",");
 	if (!size || size >= NAME_SIZE) {
-		*code = size ? tp_err_set(err, TP_ERR_SYNTAX, NULL, "there is no counter '%.*s'",
+		*code = size ? tp_err_set(err, TP_ERR_SYNTAX, NULL, "unknown counter '%.*s'",
 				   (int)size, *list)
 			     : tp_err_set(err, TP_ERR_SYNTAX, NULL,
 				   "a counter's name is empty: separate names with one comma");
@@ -228,22 +228,19 @@ static void explain(struct teeperf_trace_meter *meter, const struct event *event
 	const size_t size = tp_proc_read(0, "sys/kernel/perf_event_paranoid", text, sizeof(text));
 	text[size ? strcspn(text, "\n") : 0] = '\0';
 	if (error == ENOENT || error == ENODEV || error == EOPNOTSUPP || error == EINVAL)
-		TP_METER_NOTE(meter, "this machine, or its kernel, does not count it");
+		TP_METER_NOTE(meter, "not supported by this machine or its kernel");
 	else if (error == ENOSYS)
 		TP_METER_NOTE(meter, "this kernel has no perf_event_open");
 	else if (is_refusal(error) && !geteuid())
-		TP_METER_NOTE(meter,
-		    "it is refused to root, too: this container, or its seccomp filter, forbids "
-		    "perf_event_open");
+		TP_METER_NOTE(
+		    meter, "perf_event_open is forbidden by this container or its seccomp filter");
 	else if (is_refusal(error) && event->where == IN_KERNEL)
 		TP_METER_NOTE(meter,
-		    "it happens in the kernel, which only root may count (perf_event_paranoid is %s): "
-		    "run as root, or set it to 1",
+		    "only root may count kernel events (perf_event_paranoid is %s): run as root, or set it to 1",
 		    text);
 	else if (is_refusal(error))
 		TP_METER_NOTE(meter,
-		    "the kernel refuses it (perf_event_paranoid is %s): run as root or with "
-		    "CAP_PERFMON, or lower that",
+		    "not permitted (perf_event_paranoid is %s): run as root or with CAP_PERFMON, or lower it",
 		    text);
 	else if (error == ESRCH)
 		TP_METER_NOTE(meter, "the process has ended");

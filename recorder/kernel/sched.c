@@ -120,7 +120,7 @@ static int refuse(struct tp_sched *sched, int error, bool mapped)
 	else if (error == EMFILE)
 		remedy = "; raise the limit of open files (ulimit -n)";
 	return tp_err_set(&sched->refused, TP_ERR_SYSTEM, NULL,
-	    "the kernel does not tell of thread switches: %s%s", strerror(error), remedy);
+	    "the kernel does not report thread switches: %s%s", strerror(error), remedy);
 }
 
 // A ring for each processor, and the events of thread TID: 0 or an errno, and some of them may be there.

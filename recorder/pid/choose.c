@@ -138,22 +138,18 @@ static int tell(const struct request *request, uint64_t result)
 {
 	static const char *const reasons[] = {
 	    [TEEPERF_LATE_BUSY] =
-		"one of its threads has been in the runtime for seconds, or loads a "
-		"library; try again",
-	    [TEEPERF_LATE_NO_MODULE] = "it is just starting; try again",
+		"one of its threads has been in the runtime for seconds, or is loading a library; try again",
+	    [TEEPERF_LATE_NO_MODULE] = "it has only just started; try again",
 	    [TEEPERF_LATE_TAKEN] =
-		"it is recorded already, or was started by a recorder: end that recording, or start it "
-		"without one",
-	    [TEEPERF_LATE_BAD_LOG] = "its runtime does not know this log: build it again with this "
-				     "version of teeperf",
+		"it is being recorded, or was started by a recorder: end that recording, or start it without one",
+	    [TEEPERF_LATE_BAD_LOG] =
+		"its runtime does not support this log: rebuild it with this version of teeperf",
 	    [TEEPERF_LATE_BAD_CLOCK] =
 		"it is compiled for another clock: choose with '--clock tsc' or '--clock soft'",
 	    [TEEPERF_LATE_BAD_MODULE] =
-		"a part of it was compiled by another version of teeperf than it "
-		"was linked with; build all of it again",
+		"parts of it were compiled by different versions of teeperf; rebuild all of it",
 	    [TEEPERF_LATE_COUNTS] =
-		"it counts calls of some functions, and was recorded before: such a "
-		"program can be recorded once only; start it again",
+		"it counts calls of some functions, and such a program can be recorded only once; restart it",
 	};
 	const uint32_t what = (uint32_t)result;
 	request->target->result = what;
@@ -165,7 +161,7 @@ static int tell(const struct request *request, uint64_t result)
 		    "addresses)",
 		    (int)request->target->pid, request->path);
 	const char *reason =
-	    what < sizeof(reasons) / sizeof(reasons[0]) ? reasons[what] : "it gave no answer";
+	    what < sizeof(reasons) / sizeof(reasons[0]) ? reasons[what] : "it did not answer";
 	return tp_err_set(request->err, TP_ERR_LIMIT, NULL, "process %d cannot be recorded: %s",
 	    (int)request->target->pid, reason);
 }
@@ -207,7 +203,7 @@ static bool try_all(struct request *request, const struct candidates *found, int
 				break;
 			case TP_PID_OTHER:
 				request->status = tp_err_set(request->err, TP_ERR_NOT_FOUND, NULL,
-				    "process %d runs another program now", (int)target->pid);
+				    "process %d now runs another program", (int)target->pid);
 				return true;
 			case TP_PID_GONE:
 			case TP_PID_UNFIT:

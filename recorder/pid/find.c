@@ -206,7 +206,8 @@ int tp_pid_refused(pid_t pid, int error, struct tp_err *err)
 	if (tp_proc_read(0, "sys/kernel/yama/ptrace_scope", text, sizeof(text)))
 		scope = atoi(text);
 	if (error == ESRCH || error == ENOENT)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "there is no process %d", (int)pid);
+		return tp_err_set(
+		    err, TP_ERR_NOT_FOUND, NULL, "process %d does not exist", (int)pid);
 	if (error != EPERM && error != EACCES)
 		return tp_err_system(err, error, NULL, "cannot trace process %d", (int)pid);
 	const uint32_t owner = owner_of(pid);
@@ -216,18 +217,14 @@ int tp_pid_refused(pid_t pid, int error, struct tp_err *err)
 		    owner);
 	if (scope == 3)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "kernel.yama.ptrace_scope is 3, so nobody may trace process %d: start it with 'teeperf "
-		    "record', or boot with a smaller value",
+		    "kernel.yama.ptrace_scope is 3, which forbids tracing process %d: start it with 'teeperf record', or boot with a lower value",
 		    (int)pid);
 	if (scope)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "kernel.yama.ptrace_scope is %d, so process %d may not be traced: record as root, or set "
-		    "it to 0 ('sysctl kernel.yama.ptrace_scope=0')",
+		    "kernel.yama.ptrace_scope is %d, which forbids tracing process %d: record as root, or set it to 0 ('sysctl kernel.yama.ptrace_scope=0')",
 		    scope, (int)pid);
 	return tp_err_set(err, TP_ERR_LIMIT, NULL,
-	    "the kernel does not let us trace process %d: it may forbid that itself (set-user-ID, "
-	    "PR_SET_DUMPABLE), or this container lacks CAP_SYS_PTRACE ('docker run --cap-add SYS_PTRACE'); "
-	    "record as root outside of it",
+	    "cannot trace process %d: it is protected (set-user-ID, PR_SET_DUMPABLE), or this container lacks CAP_SYS_PTRACE ('docker run --cap-add SYS_PTRACE'); record as root outside of it",
 	    (int)pid);
 }
 
@@ -238,7 +235,8 @@ static int check_process(pid_t pid, struct tp_err *err)
 	char state = '?';
 	char name[NAME_SIZE] = "";
 	if (!tp_proc_scan(pid, "status", "Tgid: %d", &number))
-		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "there is no process %d", (int)pid);
+		return tp_err_set(
+		    err, TP_ERR_NOT_FOUND, NULL, "process %d does not exist", (int)pid);
 	if (number != pid)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "%d is a thread of process %d: give '--pid %d'", (int)pid, number, number);
@@ -254,9 +252,8 @@ static int check_process(pid_t pid, struct tp_err *err)
 		tp_proc_read(number, "comm", name, sizeof(name));
 		name[strcspn(name, "\n")] = '\0';
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "process %d is traced by '%s' (process %d) already, and only one can: end that one "
-		    "first",
-		    (int)pid, name, number);
+		    "process %d is already traced by '%s' (process %d): end that first", (int)pid,
+		    name, number);
 	}
 	return 0;
 }
@@ -303,18 +300,15 @@ static int judge(
 		    "process %d is a 32-bit program: build it for 64 bits", (int)pid);
 	if (!sight->instrumented)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "process %d has no code that is built with 'teeperf cc': build it so, and start it "
-		    "again",
+		    "process %d has no code built with 'teeperf cc': build it with that, and restart it",
 		    (int)pid);
 	if (!chosen)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "process %d has a runtime that takes no log once it runs: build it with this version of "
-		    "'teeperf cc' for Linux (no '--port'), and start it again",
+		    "process %d has a runtime that cannot be attached to: build it with this version of 'teeperf cc' for Linux (no '--port'), and restart it",
 		    (int)pid);
 	if (chosen->abi != TEEPERF_ABI)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "process %d has a runtime of another version of teeperf (%u, this is %d): use that "
-		    "version, or build it again",
+		    "process %d has a runtime of another version of teeperf (%u, not %d): use that version, or rebuild it",
 		    (int)pid, chosen->abi, TEEPERF_ABI);
 	return 0;
 }

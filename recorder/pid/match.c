@@ -38,7 +38,7 @@ int tp_pid_pattern_read(struct tp_pid_pattern *pattern, const char *text, struct
 		pattern->glob += sizeof(group_root) - 1;
 	if (!says_something(pattern->glob))
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "fits every process of the machine: name %s",
+		    "matches every process of the machine: name %s",
 		    pattern->is_group ? "a control group" : "the program");
 	if (pattern->is_group && pattern->glob[0] != '/')
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,

@@ -177,7 +177,7 @@ int tp_log_file_read(
 	memcpy(constants, section->constants, sizeof(section->constants));
 	if (!is_sound(constants) || log->size < constants->chunks_offset)
 		return tp_err_set(err, TP_ERR_FORMAT, log->path,
-		    "it is not laid out as the trace says: nothing was taken from it");
+		    "its layout differs from the trace's: nothing was taken from it");
 	log->header = read_table(log, 0, 1, sizeof(*log->header), err);
 	if (log->header)
 		log->modules = read_table(log, constants->modules_offset,

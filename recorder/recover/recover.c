@@ -271,16 +271,15 @@ static int is_wrong_state(
 		return 0;
 	case TP_LOG_GONE:
 		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-		    "its log '%s' is not there (any more): what the trace holds is all there is",
-		    log);
+		    "its log '%s' does not exist (any more): the trace cannot be completed", log);
 	case TP_LOG_RECORDING:
-		return tp_err_set(
-		    err, TP_ERR_LIMIT, path, "it is still being recorded: end the recording first");
+		return tp_err_set(err, TP_ERR_LIMIT, path,
+		    "it is still being recorded: end that recording first");
 	case TP_LOG_RUNNING:
 		break;
 	}
 	return tp_err_set(err, TP_ERR_LIMIT, path,
-	    "the program (process %d) still runs and writes to the log '%s': recover when it has ended",
+	    "the program (process %d) is still writing to the log '%s': recover after it has ended",
 	    (int)pid, log);
 }
 
@@ -317,7 +316,7 @@ static int read_growth(struct tp_unfinished *trace, const char *path, const stru
 	const int r = tp_unfinished_read(trace, path, true, err);
 	if (!r && (!trace->has_log || trace->log.id != id))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-		    "another trace has its name now: its log '%s' was left", log->path);
+		    "another trace has its name now: its log '%s' was left alone", log->path);
 	return r;
 }
 
@@ -336,7 +335,7 @@ static int recover_once(
 	if (!trace.has_log) {
 		if (!trace.has_end)
 			r = tp_err_set(err, TP_ERR_NOT_FOUND, path,
-			    "it does not name its log: there is nothing to recover from");
+			    "it does not name its log, so there is nothing to recover");
 		goto out;
 	}
 	pid_t pid;

@@ -98,7 +98,7 @@ static int check_rest(struct tp_unfinished *trace, struct tp_err *err)
 	if (section.magic != TEEPERF_SECTION_MAGIC)
 		return tp_err_set_at(err, TP_ERR_FORMAT, trace->source.name, at,
 		    "no section begins here, and %" PRIu64
-		    " bytes follow: the trace is damaged and was left as it is",
+		    " bytes follow: the trace is damaged and was left unchanged",
 		    trace->source.size - at);
 	return 0;
 }

@@ -25,8 +25,8 @@ static int open_file(const struct tp_place *place, struct tp_place_file *file, s
 		file->made = file->fd >= 0;
 	}
 	if (file->fd < 0 && errno == ELOOP)
-		return tp_err_set(err, TP_ERR_LIMIT, place->path,
-		    "it is a symbolic link, which the log is not to be in: give the file itself");
+		return tp_err_set(
+		    err, TP_ERR_LIMIT, place->path, "it is a symbolic link: name the file itself");
 	if (file->fd < 0)
 		return tp_err_system(err, errno, place->path, "cannot open the log's file");
 	return 0;
@@ -40,7 +40,7 @@ static int refuse_locked(
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "another process has locked it: another recorder?");
 	return tp_err_set(err, TP_ERR_LIMIT, place->path,
-	    "it is the log of another recorder, process %llu: end that one, or give another file",
+	    "it is the log of another recorder, process %llu: end that, or give another file",
 	    (unsigned long long)header->recorder_pid);
 }
 
@@ -59,13 +59,11 @@ static int judge(const struct tp_place *place, struct tp_place_file *file,
 	const pid_t user = used ? tp_proc_user(&mapped) : 0;
 	if (user)
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
-		    "it is the log of an earlier recording, and process %d still has it mapped: end "
-		    "that one, or write over it with '--force'",
+		    "it is the log of an earlier recording that process %d still has mapped: end that, or overwrite it with '--force'",
 		    (int)user);
 	if (used > 0)
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
-		    "it is the log of an earlier recording, and a process still has it mapped: end "
-		    "that one, or write over it with '--force'");
+		    "it is the log of an earlier recording that a process still has mapped: end that, or overwrite it with '--force'");
 	return 0;
 }
 
@@ -73,14 +71,14 @@ static int look_at(const struct tp_place *place, struct tp_place_file *file, str
 {
 	struct stat info;
 	if (fstat(file->fd, &info))
-		return tp_err_system(err, errno, place->path, "cannot look at the log's file");
+		return tp_err_system(err, errno, place->path, "cannot examine the log's file");
 	if (!S_ISREG(info.st_mode))
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "the log must be in a regular file: one in /dev/shm, or the one behind a "
 		    "virtual machine's shared memory");
 	if (place->guessable && info.st_uid != geteuid())
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
-		    "it belongs to user %u: remove it, or name another file with '--attach'",
+		    "it belongs to user %u: remove it, or give another file to '--attach'",
 		    (unsigned)info.st_uid);
 	file->device = info.st_dev;
 	file->inode = info.st_ino;
@@ -94,7 +92,7 @@ static int look_at(const struct tp_place *place, struct tp_place_file *file, str
 	file->fixed = size > 0;
 	if (file->fixed && size <= place->offset)
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
-		    "the log is to begin at byte %llu of a file of %llu bytes",
+		    "the log would begin at byte %llu, but the file has %llu bytes",
 		    (unsigned long long)place->offset, (unsigned long long)size);
 	struct statvfs system;
 	file->room = file->fixed ? size - place->offset
@@ -162,7 +160,6 @@ int tp_place_check(const struct tp_place *place, const struct tp_place_file *fil
 	if (at < 0 || at == end)
 		return at < 0 ? (int)at : 0;
 	return tp_err_set_at(err, TP_ERR_LIMIT, place->path, (uint64_t)at,
-	    "it holds something that is no log, in the %llu KiB behind %llu that the log needs: give "
-	    "another file or '--offset', or a smaller '--size', or write over it with '--force'",
+	    "the %llu KiB from byte %llu on hold other data: give another file or '--offset', or a smaller '--size', or overwrite it with '--force'",
 	    (unsigned long long)(size / 1024), (unsigned long long)place->offset);
 }

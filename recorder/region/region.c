@@ -101,8 +101,7 @@ static int keep_limit(struct tp_region *region, const struct tp_region_options *
 		return 0;
 	if (options->size)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "a log of %llu MiB is more than '%s' allows: raise that limit, or give a smaller "
-		    "'--size'",
+		    "a log of %llu MiB exceeds '%s': raise that limit, or give a smaller '--size'",
 		    (unsigned long long)((needed + MIB - 1) / MIB), limit->name);
 	while (region->chunk_count > TP_REGION_MIN_CHUNKS &&
 	       bytes_needed(region, options) > limit->bytes)
@@ -160,14 +159,12 @@ static int choose_count(struct tp_region *region, const struct tp_region_options
 		return r;
 	if (in_rings && options->ring > *chunk_count / 4)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "'--ring' is more than a quarter of the log's %llu KiB: give a larger '--size', or a "
-		    "smaller '--ring'",
+		    "'--ring' exceeds a quarter of the log's %llu KiB: give a larger '--size', or a smaller '--ring'",
 		    (unsigned long long)*chunk_count * (TP_REGION_CHUNK_SIZE / 1024));
 	const uint64_t needed = bytes_needed(region, options);
 	if (file && file->fixed && needed > room)
 		return tp_err_set(err, TP_ERR_LIMIT, where,
-		    "the file has %llu KiB for the log, which needs %llu: make it larger, or empty so "
-		    "that it gets its size here%s",
+		    "the file has %llu KiB for the log, which needs %llu: enlarge it, or empty it so that the recorder sizes it%s",
 		    (unsigned long long)(room / 1024), (unsigned long long)(needed / 1024),
 		    size ? ", or give a smaller '--size'" : "");
 	if (*chunk_count < TP_REGION_MIN_CHUNKS ||
@@ -488,7 +485,7 @@ int tp_region_create(
 		error = give_owned(region);
 	if (error) {
 		r = tp_err_system(err, error, NULL,
-		    "cannot get memory for the log in %s (make room there or give a smaller '--size')",
+		    "not enough memory for the log in %s (make room there or give a smaller '--size')",
 		    region->place ? region->place : FOLDER);
 		goto fail;
 	}
@@ -528,7 +525,7 @@ void tp_region_note_trace(struct tp_region *region, const char *trace)
 	note_path(region, path);
 	char *whole = realpath(trace, NULL);
 	if (!whole || symlink(whole, path))
-		tp_err_system(&region->note_err, errno, path, "cannot note the trace's path");
+		tp_err_system(&region->note_err, errno, path, "cannot store the trace's path");
 	free(whole);
 }
 

@@ -18,7 +18,7 @@ static int fill(struct tp_frames *frames, void *to, uint64_t size, bool may_end,
 			return 0;
 		if (!got)
 			return tp_err_set_at(err, TP_ERR_TRUNCATED, frames->name, frames->offset,
-			    "the stream is cut off within a frame");
+			    "the stream ends within a frame");
 		at += got;
 		missing -= (uint64_t)got;
 		frames->offset += (uint64_t)got;
@@ -84,7 +84,7 @@ static int check_frame(const struct tp_frames *frames, struct tp_err *err)
 	if (frame->magic != TEEPERF_FRAME_MAGIC)
 		return tp_err_set_at(err, TP_ERR_FORMAT, frames->name,
 		    frames->offset - sizeof(*frame), "no frame of a stream begins here%s",
-		    frames->started ? "" : ": it is no stream of a program's");
+		    frames->started ? "" : ": it is not a program's stream");
 	if (frame->version != TEEPERF_FRAME_VERSION)
 		return tp_err_set_at(err, TP_ERR_VERSION, frames->name, frames->offset,
 		    "the stream has version %u, this recorder takes %d: use the teeperf that the "
@@ -95,14 +95,14 @@ static int check_frame(const struct tp_frames *frames, struct tp_err *err)
 	if (frame->offset % 8 || frame->offset > UINT64_MAX - length)
 		return bad(frames, err, "a frame's offset is", frame->offset);
 	if ((frame->kind == TEEPERF_FRAME_START) == frames->started)
-		return bad(frames, err,
-		    "a stream begins with START, once, and here is a frame of kind", frame->kind);
+		return bad(frames, err, "a stream begins with one START; unexpected frame of kind",
+		    frame->kind);
 	if (!frame->kind || frame->kind >= sizeof(lengths) / sizeof(lengths[0]))
-		return bad(frames, err, "there is no kind of frame", frame->kind);
+		return bad(frames, err, "unknown kind of frame", frame->kind);
 	const bool fits = length >= lengths[frame->kind].least &&
 			  length <= lengths[frame->kind].most &&
 			  length % lengths[frame->kind].unit == 0;
-	return fits ? 0 : bad(frames, err, "a frame of this kind cannot have length", length);
+	return fits ? 0 : bad(frames, err, "a frame of this kind cannot have the length", length);
 }
 
 int tp_frames_next(struct tp_frames *frames, struct tp_err *err)
@@ -128,8 +128,8 @@ int tp_frames_next(struct tp_frames *frames, struct tp_err *err)
 	const struct teeperf_chunk *chunk = (const void *)frames->payload;
 	if (frame->kind == TEEPERF_FRAME_CHUNK && chunk->used != frame->length)
 		return tp_err_set_at(err, TP_ERR_FORMAT, frames->name, frames->offset - padded,
-		    "a chunk of %llu bytes says that it has %llu",
-		    (unsigned long long)frame->length, (unsigned long long)chunk->used);
+		    "a chunk of %llu bytes claims to have %llu", (unsigned long long)frame->length,
+		    (unsigned long long)chunk->used);
 	if (frame->kind == TEEPERF_FRAME_END) {
 		frames->ended = true;
 		frames->end = frames->payload[0];

@@ -55,7 +55,7 @@ static int listen_unix(struct tp_inlet *inlet, const char *path, struct tp_err *
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	if (!*path || strlen(path) >= sizeof(address.sun_path))
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "'%s': the path of a socket has 1 to %d bytes", inlet->name,
+		    "'%s': the path of a socket must have 1 to %d bytes", inlet->name,
 		    (int)sizeof(address.sun_path) - 1);
 	strcpy(address.sun_path, path);
 	sweep(&address);
@@ -89,15 +89,14 @@ static int listen_vsock(struct tp_inlet *inlet, const char *text, struct tp_err 
 	const int64_t port = cid >= 0 ? number(port_text, '\0', &rest) : -1;
 	if (port < 0)
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "'%s' is no 'vsock::PORT' or 'vsock:CID:PORT'", inlet->name);
+		    "'%s' is not of the form 'vsock::PORT' or 'vsock:CID:PORT'", inlet->name);
 	inlet->cid = (uint32_t)cid;
 	const struct sockaddr_vm address = {
 	    .svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_ANY, .svm_port = (uint32_t)port};
 	inlet->listener = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (inlet->listener < 0)
 		return tp_err_system(err, errno, inlet->name,
-		    "this machine has no sockets for virtual machines (load the kernel module "
-		    "vhost_vsock, or send the stream through a file or 'unix:PATH')");
+		    "this machine has no vsock sockets (load the kernel module vhost_vsock, or send the stream through a file or 'unix:PATH')");
 	if (bind(inlet->listener, (const struct sockaddr *)&address, sizeof(address)) ||
 	    listen(inlet->listener, 1))
 		return tp_err_system(err, errno, inlet->name, "cannot listen");

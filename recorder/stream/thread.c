@@ -33,11 +33,10 @@ int tp_stream_await(struct tp_stream *stream, bool *again, struct tp_err *err)
 	const bool broken = inlet->over || (r < 0 && r != TP_ERR_TRUNCATED);
 	if (!r && inlet->over && inlet->listener >= 0)
 		r = tp_err_set(
-		    err, TP_ERR_NOT_FOUND, inlet->name, "somebody connected and sent nothing");
+		    err, TP_ERR_NOT_FOUND, inlet->name, "a client connected and sent nothing");
 	else if (!r)
 		r = tp_err_set(err, TP_ERR_NOT_FOUND, inlet->name,
-		    "no program has sent anything: is it built for a transport by stream, and told "
-		    "where to?");
+		    "no program has sent anything: is it built with a streaming port, and is TEEPERF_STREAM set?");
 	*again = broken && tp_inlet_again(inlet);
 	return r;
 }

@@ -34,8 +34,8 @@ for options in '' '--mode full' '--drain end'; do
 	rm -f x.trace
 	expect 1 limited QUOTA_BYTES=700001 "$TEEPERF" record -o x.trace --size 16M $options ./fake 200000 0 wait
 	one err
-	says "'x.trace': cannot write the trace: Disk quota exceeded \\(remove files of yours there, have the quota raised, or" err
-	says "warning: 'x.trace' lacks the last [0-9]+ chunks, with [0-9]+ events; what it holds can be analyzed" err
+	says "'x.trace': cannot write the trace: Disk quota exceeded \\(remove files there, raise the quota, or" err
+	says "warning: 'x.trace' lacks the last [0-9]+ chunks, with [0-9]+ events; the rest can be analyzed" err
 	facts x.trace threads=1
 	[ "$(fact records)" -gt 80000 ] || fail "$options: only $(fact records) records were kept"
 	[ "$(wc -c <x.trace)" -le 700001 ] || fail "$options: it was written on"
@@ -60,7 +60,7 @@ one err
 says "'x.trace': cannot create the trace: Disk quota exceeded" err
 expect 1 limited QUOTA_LOG=100000 "$TEEPERF" record -o x.trace sh -c 'touch started'
 one err
-says "cannot get memory for the log in /dev/shm \\(make room there or give a smaller '--size'\\): Disk quota exceeded" err
+says "not enough memory for the log in /dev/shm \\(make room there or give a smaller '--size'\\): Disk quota exceeded" err
 [ ! -e started ] && [ ! -e x.trace ] || fail "something is left of a recording that never was"
 clean
 

@@ -237,7 +237,7 @@ def use(url):
         check("no complaints there", [entry["message"] for entry in browser.log("browser")], [])
         # A set that cannot be shown says so.
         browser.open(url + "set?a.run=none")
-        check("an error", viewer("return document.getElementById('broken').innerText"), "This report cannot be shown: there is no run 'none': it may have expired.")
+        check("an error", viewer("return document.getElementById('broken').innerText"), "This report cannot be shown: unknown run 'none': it may have expired.")
     print("%d failures" % failures)
     return failures != 0
 

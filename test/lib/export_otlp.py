@@ -189,7 +189,7 @@ def check_push():
     says(0, [(503, b""), (429, b"")], 3, "again in 0.5 seconds", "again in 1 seconds")
     says(1, [(500, b"oh")], 1, "HTTP status 500: oh")
     says(1, [(400, b"oh")], 1, "HTTP status 400: oh")
-    says(1, [(404, b"")], 1, "does this server take profiles over OTLP/HTTP")
+    says(1, [(404, b"")], 1, "does this server accept profiles over OTLP/HTTP")
     says(1, [(200, rejected)], 1, "rejected the profile: no way")
     says(0, [(200, warned)], 1, "the server says: hmm", "pushed")
     Handler.requests.clear()

@@ -248,7 +248,7 @@ def main():
         ((400, '{"code":"invalid_argument","message":"%s"}' % old), "push them soon after"),
         ((400, large), "--depth, --min-time or --focus"),
         (401, "--token-file"), (403, "--user and --password-file"), (404, "--server parca"),
-        (413, "raise the server's limit"), (307, "the address that the server has now"),
+        (413, "raise the server's limit"), (307, "the server's current address"),
         (202, "HTTP status 202"),
     ]
     for plan, remedy in refusals:

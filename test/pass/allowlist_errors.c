@@ -21,9 +21,9 @@
 // DUBIOUS: {{^}}{{.*}}.dubious:2:1: warning: a line without a prefix
 // DUBIOUS: {{^}}{{.*}}.dubious:3:2: warning: section '[nver]' is not read; did you mean '[never]'?
 // QUIET-NOT: dubious
-// CLOCK: error: teeperf: 'sundial' is no value for TEEPERF_CLOCK {{.*}}: expected auto, tsc or soft
-// THREADS: error: teeperf: 'two' is no value for TEEPERF_THREADS {{.*}}: expected many or one
-// TAIL: error: teeperf: 'perhaps' is no value for TEEPERF_TAIL_CALLS {{.*}}: expected call or keep
+// CLOCK: error: teeperf: invalid value 'sundial' for TEEPERF_CLOCK {{.*}}: expected auto, tsc or soft
+// THREADS: error: teeperf: invalid value 'two' for TEEPERF_THREADS {{.*}}: expected many or one
+// TAIL: error: teeperf: invalid value 'perhaps' for TEEPERF_TAIL_CALLS {{.*}}: expected call or keep
 int f(int x)
 {
 	return x;

@@ -113,7 +113,7 @@ static void one_thread(void **state)
 	tp_analysis_release(&analysis);
 	options.thread = 2;
 	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), TP_ERR_NOT_FOUND);
-	assert_string_equal(err.what, "there is no thread 2; --view threads lists them");
+	assert_string_equal(err.what, "unknown thread 2; --view threads lists them");
 	end();
 }
 

@@ -125,7 +125,7 @@ static void names_run_out(void **state)
 	assert_string_equal(results[MOST - 1].path, "run.trace.7-1000");
 	assert_null(tp_follow_choose_path(&of, 7, &err));
 	assert_int_equal(err.code, TP_ERR_LIMIT);
-	assert_string_equal(err.what, "there are 1000 traces of process 7 already");
+	assert_string_equal(err.what, "process 7 has 1000 traces already");
 	for (uint64_t i = 0; i < of.result_count; i++)
 		free(results[i].path);
 	free(results);

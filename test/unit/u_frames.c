@@ -198,10 +198,10 @@ static void wrong_frames(void **state)
 	put_start();
 	put_chunk(64)->magic++;
 	refused(TP_ERR_FORMAT, "no frame of a stream begins here");
-	assert_null(strstr(err.what, "it is no stream"));
+	assert_null(strstr(err.what, "it is not a program's stream"));
 	size = 0;
 	put_chunk(64)->magic = 0;
-	refused(TP_ERR_FORMAT, "it is no stream of a program's");
+	refused(TP_ERR_FORMAT, "it is not a program's stream");
 	put_start();
 	put_chunk(64)->version++;
 	refused(TP_ERR_VERSION, "the stream has version 2");
@@ -220,8 +220,8 @@ static void wrong_frames(void **state)
 	    {TEEPERF_FRAME_CLOCK, 0, 24, "cannot have length"},
 	    {TEEPERF_FRAME_END, 0, 0, "cannot have length"},
 	    {TEEPERF_FRAME_END, 0, 16, "cannot have length"},
-	    {0, 0, 0, "no kind of frame"},
-	    {6, 0, 0, "no kind of frame"},
+	    {0, 0, 0, "unknown kind of frame"},
+	    {6, 0, 0, "unknown kind of frame"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		put_start();
@@ -237,7 +237,7 @@ static void wrong_frames(void **state)
 		put_start();
 		struct teeperf_chunk *sent = (void *)(put_chunk(128) + 1);
 		sent->used += (uint64_t)(int64_t)more;
-		refused(TP_ERR_FORMAT, "a chunk of 128 bytes says that it has 1");
+		refused(TP_ERR_FORMAT, "a chunk of 128 bytes claims to have 1");
 	}
 }
 

@@ -139,7 +139,7 @@ static void a_process_is_watched(void **state)
 	assert_int_equal(tp_guest_look(&guest), TP_GUEST_ENDED);
 	tp_guest_stop(&guest);
 	assert_int_equal(tp_guest_start(&guest, &region, other, 0, &err), TP_ERR_NOT_FOUND);
-	assert_non_null(strstr(err.what, "there is no process"));
+	assert_non_null(strstr(err.what, "does not exist"));
 }
 
 int main(void)

@@ -310,7 +310,7 @@ static void test_refused(void **state)
 	refuse(HEAD "unit\ta\nfun\tf\texternal\n", TP_ERR_FORMAT, 3, "needs a name, a linkage");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\tgone\n", TP_ERR_FORMAT, 3, "'gone' is no state");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tline=-1\n", TP_ERR_FORMAT, 3,
-	    "'line' of '-1' is no number");
+	    "'line' of '-1' is not a number");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tline=18446744073709551616\n",
 	    TP_ERR_FORMAT, 3, "too large");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tdid=often\n", TP_ERR_FORMAT, 3,
@@ -326,7 +326,7 @@ static void test_refused(void **state)
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\t#1\n\n", TP_ERR_FORMAT, 4,
 	    "no function #1");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\t#x\n", TP_ERR_FORMAT, 4,
-	    "'#x' is no number");
+	    "'#x' is not a number");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\tf\tfreq=nan\n", TP_ERR_FORMAT, 4,
 	    "'freq' of 'nan'");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\n" HEAD "call\tf\n", TP_ERR_FORMAT, 5,

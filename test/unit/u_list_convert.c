@@ -114,10 +114,7 @@ static void test_scorep(void **state)
 	    "fun:f@src:*/a.c=skip\n",
 	    "");
 	imports("scorep", "SCOREP_FILE_NAMES_BEGIN INCLUDE a.c\n",
-	    "default:allow\n"
-	    "\n"
-	    "# Files, which decide over regions.\n"
-	    "# includes what is included already: a.c\n",
+	    "default:allow\n\n# Files, which decide over regions.\n# already included: a.c\n",
 	    "1: the last block has no end; it is taken as one\n");
 	refuses("scorep", "EXCLUDE *\n", 1, 1);
 	refuses("scorep", "SCOREP_REGION_NAMES_BEGIN\n  foo\n", 2, 3);
@@ -198,13 +195,8 @@ static void test_xray(void **state)
 	    "only\n");
 	// Regular expressions, of which '*' means '.*'.
 	imports("xray", "#!special-case-list-v1\n[always]\nfun:a.b*\nfun:c|d\n",
-	    "# not imported, a regular expression that no glob can say: fun:c|d\n"
-	    "default:skip\n"
-	    "# As XRay's threshold, for what is not listed; XRay counts machine instructions.\n"
-	    "where:instrs>=200=allow\n"
-	    "where:loops>0=allow\n"
-	    "fun:a?b*=allow\n",
-	    "4: 'fun:c|d' is not imported: a regular expression that no glob can say\n");
+	    "# not imported, a regular expression that no glob can express: fun:c|d\ndefault:skip\n# As XRay's threshold, for what is not listed; XRay counts machine instructions.\nwhere:instrs>=200=allow\nwhere:loops>0=allow\nfun:a?b*=allow\n",
+	    "4: 'fun:c|d' is not imported: a regular expression that no glob can express\n");
 	refuses("xray", "[always]\nfun:a[b\n", 2, 6);
 	refuses("xray", "[always\n", 1, 1);
 	refuses("xray", "[always]\nfoo\n", 2, 1);
@@ -246,7 +238,7 @@ static void test_clang(void **state)
 	imports("sancov", "src:x.c\nfun:*\n", "default:skip\nmainfile:x.c=allow\n", "");
 	imports("sancov", "fun:a\n",
 	    "default:skip\n# not imported, Clang instruments nothing for it: fun:a\n",
-	    "0: there is no line 'src:', so Clang instruments nothing; 'src:*' would be all\n"
+	    "0: without a line 'src:' Clang instruments nothing; 'src:*' selects all\n"
 	    "1: 'fun:a' is not imported: Clang instruments nothing for it\n");
 	imports("sancov-ignore", "fun:a\nsrc:x.c\n",
 	    "default:allow\nmainfile:x.c=skip\nfun:a=skip\n", "");
@@ -303,24 +295,8 @@ static void test_exports(void **state)
 				   "[cfi]\n"
 				   "type:foo\n";
 	exports("xray", list,
-	    "#!special-case-list-v2\n"
-	    "# head\n"
-	    "# not exported, it knows linkage names only: name:N::f=allow\n"
-	    "# not exported, it has no lines with several conditions: fun:x@src:y.c=allow\n"
-	    "# not exported, its section is another tool's: type:foo\n"
-	    "[always]\n"
-	    "# both\n"
-	    "fun:{a,b}*\n"
-	    "[never]\n"
-	    "fun:*\n"
-	    "fun:ab\n",
-	    "5: 'force' becomes 'allow': XRay does not keep a function from being inlined\n"
-	    "6: 'count' becomes 'skip': XRay would record every call\n"
-	    "7: 'name:N::f=allow' is not exported to XRay: it knows linkage names only\n"
-	    "8: 'fun:x@src:y.c=allow' is not exported to XRay: it has no lines with several "
-	    "conditions\n"
-	    "10: 'type:foo' is not exported to XRay: its section is another tool's\n"
-	    "6: 'fun:ab=count' decides over line 5 here, but not in XRay, where that line wins\n");
+	    "#!special-case-list-v2\n# head\n# not exported, it supports linkage names only: name:N::f=allow\n# not exported, it does not support several conditions in a line: fun:x@src:y.c=allow\n# not exported, its section belongs to another tool: type:foo\n[always]\n# both\nfun:{a,b}*\n[never]\nfun:*\nfun:ab\n",
+	    "5: 'force' becomes 'allow': XRay does not keep a function from being inlined\n6: 'count' becomes 'skip': XRay would record every call\n7: 'name:N::f=allow' is not exported to XRay: it supports linkage names only\n8: 'fun:x@src:y.c=allow' is not exported to XRay: it does not support several conditions in a line\n10: 'type:foo' is not exported to XRay: its section belongs to another tool\n6: 'fun:ab=count' decides over line 5 here, but not in XRay, where that line wins\n");
 	exports("scorep", "default:skip\nfun:{a,b} c[x-z]\nname:N::f=skip\n",
 	    "SCOREP_REGION_NAMES_BEGIN\n"
 	    "  EXCLUDE *\n"

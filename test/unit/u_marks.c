@@ -169,13 +169,12 @@ static void test_ranges(void **state)
 	expect_range("x..y..", 150, UINT64_MAX);
 	expect_range("b#2..open", 190, 200); // a name as it is comes first
 	expect_none("a..c",
-	    "no mark behind the first one called 'c'; there are 'b', 'a', 'p', 'x..y', "
-	    "'b#2', 'open'");
+	    "no mark after the first one named 'c'; there are 'b', 'a', 'p', 'x..y', 'b#2', 'open'");
 	expect_none("c..a", "no mark 'c'");
-	expect_none("p#2..a", "no mark behind the first one called 'a'");
+	expect_none("p#2..a", "no mark after the first one named 'a'");
 	expect_none("b#3..", "no mark 'b#3'");
-	expect_none("open", "no phase that has ended and is called 'open'");
-	expect_none("a", "no phase that has ended and is called 'a'");
+	expect_none("open", "no finished phase named 'open'");
+	expect_none("a", "no finished phase named 'a'");
 	release();
 	read_text("chunk\n\t100 enter 0x401000\n");
 	expect_none("a..b", "the trace has no marks");

@@ -191,7 +191,7 @@ static void logs_of_before(void **state)
 	assert_int_equal(answer, 'y');
 	close(ready[0]);
 	close(ready[1]);
-	refused(&place, "still has it mapped");
+	refused(&place, "still has mapped");
 	assert_int_equal(open_place(&force), 0);
 	close(file.fd);
 	// One that said that it was over does not write it any more, and one that never came did not.
@@ -207,7 +207,7 @@ static void logs_of_before(void **state)
 	log.header.attach = TEEPERF_ATTACH_DONE;
 	log.header.magic = TEEPERF_LOG_OVER;
 	make((off_t)(4 * CHUNK), 0, &log, sizeof(log));
-	refused(&place, "still has it mapped");
+	refused(&place, "still has mapped");
 	kill(program, SIGKILL);
 	waitpid(program, NULL, 0);
 	assert_int_equal(open_place(&place), 0);

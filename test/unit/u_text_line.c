@@ -61,11 +61,11 @@ static void what_is_left_over_is_an_error(void **state)
 	end_with(0, NULL);
 	begin("a b");
 	tp_line_word(&line);
-	end_with(1, "'b' is not known here");
+	end_with(1, "unknown word 'b'");
 	begin("a key=1 key=2");
 	tp_line_word(&line);
 	assert_int_equal(tp_line_option(&line, "key", 0, 9), 1);
-	end_with(1, "'key=2' is not known here");
+	end_with(1, "unknown word 'key=2'");
 	begin("# only a comment");
 	assert_string_equal(tp_line_word(&line), "");
 	end_with(1, "the line ends too early");

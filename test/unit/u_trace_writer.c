@@ -305,7 +305,7 @@ static void links_lead_nowhere(void **state)
 	assert_int_equal(
 	    tp_trace_writer_open(&writer, "link.trace", false, 0, &err), TP_ERR_SYSTEM);
 	assert_string_equal(
-	    err.what, "is a link to a file, which is not followed: give the file's own path");
+	    err.what, "is a symbolic link, which is not followed: name the file itself");
 	assert_contents("precious", "precious");
 	assert_int_equal(unlink("precious"), 0);
 	assert_int_equal(

@@ -213,12 +213,7 @@ static void what_limits_the_numbers_is_said(void **state)
 		   "chunk\n	5 enter 0x1000\n	4 exit 0x2000\n	empty\nend\n");
 	tp_view_add_header(&analysis, true, &out);
 	assert_string_equal(out.data,
-	    "lost       1,234 events: times and counts are too low\n"
-	    "unmatched  1 exits without a call\n"
-	    "unmatched  1 times that run backwards\n"
-	    "unmatched  1 words that were never written\n"
-	    "open       1 calls had not ended: they count up to the last event\n"
-	    "unit       ticks: the rate of the clock is not known\n");
+	    "lost       1,234 events: times and counts are too low\nunmatched  1 exits without a call\nunmatched  1 times that run backwards\nunmatched  1 words were never written\nopen       1 calls had not ended: they count until the last event\nunit       ticks: the rate of the clock is not known\n");
 	end();
 	open_trace(three);
 	tp_view_add_header(&analysis, true, &out);
@@ -246,13 +241,12 @@ static void why_a_trace_is_empty(void **state)
 		const char *why;
 	} cases[] = {
 	    {"end attach=0\n",
-		"the program is not built with 'teeperf cc', or nothing in it was chosen"},
+		"the program is not built with 'teeperf cc', or its allowlist selects nothing"},
 	    {"host\n	line \"on_start=off\"\nend\n",
 		"recording was never switched on: see teeperf-ctl(1)"},
-	    {"host\n	line \"on_start=on\"\nend\n",
-		"no function that is instrumented was called"},
+	    {"host\n	line \"on_start=on\"\nend\n", "no instrumented function was called"},
 	    {"host\n	line \"on_start=off\"\nswitches\n	on 5\nend\n",
-		"no function that is instrumented was called"},
+		"no instrumented function was called"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char line[200];
@@ -307,13 +301,11 @@ static void the_health_of_the_clock(void **state)
 	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=20000 starved=10000",
 		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 20.00 us, starved 1% of "
 		"the run\n",
-		"coarse     times are coarse for 1% of the run: the clock's thread had no processor for "
-		"up to 20.00 us; leave it one of its own, or use a hardware clock\n"},
+		"coarse     times are coarse for 1% of the run: the clock's thread had no processor for up to 20.00 us; reserve one for it, or use a hardware clock\n"},
 	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=1 starved=18446744073709551615",
 		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 1 ns, starved 100% of the "
 		"run\n",
-		"coarse     times are coarse for 100% of the run: the clock's thread had no processor "
-		"for up to 1 ns; leave it one of its own, or use a hardware clock\n"},
+		"coarse     times are coarse for 100% of the run: the clock's thread had no processor for up to 1 ns; reserve one for it, or use a hardware clock\n"},
 	    {"kind=soft-tsc hz=1000000000 period=100",
 		"clock      soft-tsc, 1000 MHz, stored every 100 ns, health unknown\n", ""},
 	};

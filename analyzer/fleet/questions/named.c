@@ -119,8 +119,7 @@ int tp_fleet_question_clickhouse(struct tp_buf *out, const struct tp_fleet_quest
 	for (uint32_t i = 0; i < count; i++)
 		if (!has_parameter(at, parameters[i].name))
 			return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-			    "there is no $%s in this question; --show prints it",
-			    parameters[i].name);
+			    "this question has no $%s; --show prints it", parameters[i].name);
 	tp_buf_init(&condition);
 	tp_fleet_chosen_add_sql(&condition, chosen, true);
 	while (!code && *at) {

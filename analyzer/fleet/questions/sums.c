@@ -148,7 +148,7 @@ int tp_fleet_sums_read(struct tp_fleet_sums *sums, const char *directory,
 	if (!code && !sums->runs)
 		code = refuse(sums, directory, err);
 	if (!code && sums->time_ns <= 0)
-		code = tp_err_set(err, TP_ERR_NOT_FOUND, directory, "its runs took no time");
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, directory, "its runs have no duration");
 	sink.row = take_function;
 	if (!code)
 		code = tp_query_run(query, functions_sql, NULL, 0, &sink, err);
@@ -156,7 +156,7 @@ int tp_fleet_sums_read(struct tp_fleet_sums *sums, const char *directory,
 		code = tp_err_memory(err, directory);
 	if (!code && !sums->function_count)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, directory,
-		    "its runs have no calls: were the programs built by 'teeperf cc'?");
+		    "its runs have no calls: were the programs built with 'teeperf cc'?");
 	tp_query_close(query);
 	tp_fleet_tables_release(&tables);
 	return code;

@@ -61,19 +61,19 @@ static int check_wishes(const struct tp_serve_runs *runs, const struct tp_serve_
 		case TP_SERVE_DAY:
 			if (!is_day(value, size) || (dots && !is_day(dots + 2, strlen(dots + 2))))
 				return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-				    "'%s' is no day such as 2026-11-26, and no two with '..' between",
+				    "'%s' is not a day such as 2026-11-26, or two with '..' between them",
 				    value);
 			break;
 		case TP_SERVE_LABEL:
 			if (!strchr(value, '='))
-				return tp_err_set(
-				    err, TP_ERR_SYNTAX, NULL, "'%s' is no label KEY=VALUE", value);
+				return tp_err_set(err, TP_ERR_SYNTAX, NULL,
+				    "'%s' is not a label KEY=VALUE", value);
 			break;
 		case TP_SERVE_RUN:
 		case TP_SERVE_NOT:
 			if (tp_serve_runs_find(runs, value) == TP_SERVE_NONE)
 				return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-				    "there is no run '%s': it may have expired", value);
+				    "unknown run '%s': it may have expired", value);
 			break;
 		default:
 			break;

@@ -243,7 +243,7 @@ static void answer_it(
 		}
 	answer->status = 404;
 	answer->type = "text/plain; charset=utf-8";
-	answer->fixed = "there is no such page\n";
+	answer->fixed = "no such page\n";
 }
 
 // ---- start and stop

@@ -31,7 +31,7 @@ int tp_serve_argument_count(const struct tp_web_request *request, const char *na
 	*value = digits && digits < 19 ? strtoull(text, NULL, 10) : UINT64_MAX;
 	return text[digits] || *value > most
 		   ? tp_err_set(err, TP_ERR_SYNTAX, NULL,
-			 "'%s' of '%s' is no number up to %" PRIu64, text, name, most)
+			 "'%s' of '%s' is not a number up to %" PRIu64, text, name, most)
 		   : 0;
 }
 
@@ -45,8 +45,8 @@ int tp_serve_argument_real(const struct tp_web_request *request, const char *nam
 		return 0;
 	*value = strtod(text, &end);
 	return end == text || *end || !(*value >= low && *value <= high)
-		   ? tp_err_set(err, TP_ERR_SYNTAX, NULL, "'%s' of '%s' is no number from %g to %g",
-			 text, name, low, high)
+		   ? tp_err_set(err, TP_ERR_SYNTAX, NULL,
+			 "'%s' of '%s' is not a number from %g to %g", text, name, low, high)
 		   : 0;
 }
 
@@ -230,7 +230,7 @@ int tp_serve_answer_compare(
 		code = tp_serve_argument_real(question->request, "least", 5, 0, 1e6, &least, err);
 	if (!code && !question->has_b)
 		code = tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "there is no set to compare with: name one by arguments b.NAME");
+		    "no set to compare with: name one with arguments b.NAME");
 	if (code)
 		return code;
 	const struct tp_serve_sums *a =

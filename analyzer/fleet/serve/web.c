@@ -203,12 +203,12 @@ static void answer_it(struct tp_web *web, struct MHD_Connection *connection, con
 	}
 	if (taking.hosts != 1 || !taking.host || !is_host(web, taking.host)) {
 		refuse(answer, 421,
-		    "this server is not the host that was asked for: --host adds names\n");
+		    "this server does not have the requested host name: --host adds names\n");
 		return;
 	}
 	if (taking.site && strcmp(taking.site, "same-origin") != 0 &&
 	    strcmp(taking.site, "none") != 0 && strncmp(url, "/api/", 5) == 0) {
-		refuse(answer, MHD_HTTP_FORBIDDEN, "another page has asked for this\n");
+		refuse(answer, MHD_HTTP_FORBIDDEN, "request from another site\n");
 		return;
 	}
 	taking.arguments = calloc(TP_WEB_ARGUMENTS_MAX, sizeof(*taking.arguments));

@@ -113,7 +113,7 @@ static void add_loss_tile(const struct tp_analysis *analysis, struct tp_buf *out
 	} else {
 		add_tile(out, "good", "Losses", "none",
 		    analysis->filtered || analysis->ranged
-			? "of what was asked for, every call is here"
+			? "every call of the requested part is here"
 			: "every recorded call is here");
 	}
 }
@@ -132,7 +132,7 @@ static void add_tiles(const struct tp_report *report, struct tp_buf *out)
 	    : analysis->timeless ? "unknown"
 				 : tp_text_count(text, duration),
 	    analysis->timeless               ? "times of calls are unknown"
-	    : analysis->compensation.applied ? "times are less what recording cost"
+	    : analysis->compensation.applied ? "times are without the cost of recording"
 					     : "times are as recorded");
 	snprintf(
 	    more, sizeof(more), "%s functions", tp_text_count(number, analysis->function_count));
@@ -214,12 +214,11 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		    tp_text_count(a, report->tree.folded), tp_text_count(b, report->tree.all));
 	if (report->thread_count < analysis->thread_count)
 		add_omission(out, "left out",
-		    "only the %s busiest of %s threads are in the timeline and can be looked at alone; "
-		    "sums have all",
+		    "only the %s busiest of %s threads are in the timeline and can be selected; sums have all",
 		    tp_text_count(a, report->thread_count),
 		    tp_text_count(b, analysis->thread_count));
 	if (report->with_rows < report->thread_count)
-		add_omission(out, "left out", "only %s of them can be looked at alone",
+		add_omission(out, "left out", "only %s of them can be selected",
 		    tp_text_count(a, report->with_rows));
 	if (report->histograms_left)
 		add_omission(out, "left out",
@@ -228,34 +227,29 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 	if (!time->buckets)
 		return;
 	add_omission(out, "timeline",
-	    "its times are as recorded; a call is drawn from its beginning to its end");
+	    "its times are as recorded; a call is drawn from its start to its end");
 	add_omission(out, "timeline",
-	    "what was on top in each %s; a selection begins and ends at whole %s, of which self times "
-	    "are known by path, but not calls",
+	    "shows the innermost function in each %s; a selection starts and ends at multiples of %s, for which self times by path are known, but not calls",
 	    nice_time(analysis, a, time->width),
 	    nice_time(analysis, b, time->width * (time->buckets / time->cells)));
 	if (time->least)
 		add_omission(out, "left out",
-		    "only the %s longest calls are drawn one by one, those of %s and more; of the others "
-		    "it has what was on top",
+		    "only the %s longest calls are drawn one by one, those of %s and more; for the others it shows the innermost function",
 		    tp_text_count(a, time->longest_count), nice_time(analysis, b, time->least));
 	else if (time->call_count < time->all_calls)
 		add_omission(out, "left out",
-		    "%s calls are not drawn one by one: they took no time, or stopped in between, or "
-		    "are on paths that are too light or too deep; it has what was on top",
+		    "%s calls are not drawn one by one: they took no time, or stopped in between, or are on paths that are too light or too deep; there it shows the innermost function",
 		    tp_text_count(a, time->all_calls - time->call_count));
 	add_single_calls(report, out);
 	if (time->rows_left)
-		add_omission(
-		    out, "left out", "the timeline's deepest rows, which would have been too many");
+		add_omission(out, "left out", "the timeline's deepest rows");
 	if (report->stretches_left)
 		add_omission(out, "left out",
 		    "the %s shortest stretches without a processor are not drawn",
 		    tp_text_count(a, report->stretches_left));
 	if (report->contention_left)
 		add_omission(out, "left out",
-		    "which functions ran in several threads at once: there are too many calls; "
-		    "'teeperf analyze --view contention' finds out");
+		    "which functions ran in several threads at once: there are too many calls; use 'teeperf analyze --view contention'");
 	if (report->options->source_dir)
 		add_omission(out, "sources",
 		    "this page has %s lines of %s source files: those of functions that were recorded, "
@@ -279,8 +273,7 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		    tp_text_count(a, report->events_elsewhere));
 	if (time->moved_ticks)
 		add_omission(out, "left out",
-		    "in selections %.2g%% of the time counts for a caller of where it was spent, because "
-		    "too many paths were busy at once",
+		    "in selections, %.2g%% of the time counts for a caller of the function that spent it, because too many paths were busy at once",
 		    time->all_ticks ? (double)time->moved_ticks * 100 / (double)time->all_ticks
 				    : 0.0);
 }

@@ -126,8 +126,7 @@ static int expand(struct inverted *inverted, struct tp_err *err)
 	inverted->steps += branch.count;
 	if (inverted->steps > STEPS_MAX || inverted->grid.rows > ROWS_MAX)
 		return tp_err_set(err, TP_ERR_LIMIT, inverted->analysis->trace->source.name,
-		    "the callers of all calls are too many to show them all: use --min-share, "
-		    "--limit or --depth");
+		    "too many callers to show: use --min-share, --limit or --depth");
 	size_t count = 0;
 	struct entry *entries = inverted->entries + branch.first;
 	for (size_t i = 0; i < branch.count; i++) {

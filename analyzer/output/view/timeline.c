@@ -293,8 +293,8 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 	const char *file = analysis->trace->source.name;
 	if (cells > CELLS_MAX)
 		return tp_err_set(err, TP_ERR_LIMIT, file,
-		    "what other threads did during %" PRIu64
-		    " calls is more than fits: ask for fewer with --around-slowest",
+		    "the calls of other threads during %" PRIu64
+		    " calls do not fit: request fewer with --around-slowest",
 		    timeline->kept.count);
 	timeline->around_count = (uint32_t)timeline->kept.count;
 	timeline->arounds = calloc(timeline->kept.count + 1, sizeof(*timeline->arounds));

@@ -178,9 +178,7 @@ static int choose(const struct tp_analysis *analysis, const struct tp_view_optio
 	if (code || found)
 		return code;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
-	    "no function is named as gates of a TEE usually are (ecall_*, ocall_*, TEEC_InvokeCommand "
-	    "...): name yours with --border PATTERN, or use --module-border for calls from one module "
-	    "into another");
+	    "no function has a name that is usual for gates of a TEE (ecall_*, ocall_*, TEEC_InvokeCommand ...): name yours with --border PATTERN, or use --module-border for calls between modules");
 }
 
 static int compare(const void *a, const void *b)
@@ -299,7 +297,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 
 const struct tp_view tp_view_transitions = {
     .name = "transitions",
-    .summary = "calls across the border of a TEE, and what could be saved",
+    .summary = "calls across the border of a TEE, and possible savings",
     .of = TP_VIEW_OF_ANY,
     .timeline = true,
     .records = true,

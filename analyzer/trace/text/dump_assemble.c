@@ -243,7 +243,7 @@ static void do_timed(struct assembler *as, uint64_t time)
 		const bool is_named = control && control->low == TP_TEXT_NAMED;
 		const bool is_timed = is_named || (control && control->low == TP_TEXT_TIME);
 		if (!is_timed)
-			tp_line_fail(line, "'%s' is none of enter, exit, resync, leave", word);
+			tp_line_fail(line, "'%s' is not one of enter, exit, resync, leave", word);
 		set_time(as, time);
 		add_word(as, time, is_timed ? control->code : 0);
 		if (is_named)

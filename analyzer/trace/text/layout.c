@@ -310,7 +310,7 @@ static uint32_t read_clock(struct tp_line *line, const char *key, uint32_t other
 	for (uint32_t kind = 0; kind <= TEEPERF_CLOCK_TSC_ORDERED; kind++)
 		if (strcmp(teeperf_clock_name(kind), name) == 0)
 			return kind;
-	tp_line_fail(line, "there is no clock '%s'", name);
+	tp_line_fail(line, "unknown clock '%s'", name);
 	return otherwise;
 }
 

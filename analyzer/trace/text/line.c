@@ -112,7 +112,7 @@ void tp_line_finish(struct tp_line *line)
 {
 	for (uint32_t i = 0; i < line->count; i++)
 		if (!line->used[i])
-			tp_line_fail(line, "'%s' is not known here", line->words[i]);
+			tp_line_fail(line, "unknown word '%s'", line->words[i]);
 }
 
 bool tp_line_parse(const char *word, uint64_t max, uint64_t *value)

@@ -78,7 +78,7 @@ says '^fun:large$' list.allow
 ls | grep -q teeperf- && fail "copies were left over: $(ls)"
 # The list has been built: its program is not the one of the profile any more.
 expect 1 tune --from all.trace -- ./app
-says "'all.trace': is not of '.*app' as it is now, so that its functions have no names" err
+says "'all.trace': is not from the present build of '.*app', so its functions have no names" err
 [ ! -e builds ] || fail "it was built nevertheless"
 rm app
 expect 1 tune --from all.trace -- ./app
@@ -101,9 +101,9 @@ expect 0 "$TEEPERF" cc -O2 -o app app.c
 expect 0 "$TEEPERF" record -q -o all.trace -- ./app
 rm list.allow
 expect 2 tune --from all.trace --budget 5% --runs 5 --rounds 3 -- ./app runs
-says '^Budget 5 %: cannot be told. The overheads of single runs are -[0-9.]+ to \+[0-9.]+ %' out
+says '^Budget 5 %: cannot be measured. The overheads of single runs are -[0-9.]+ to \+[0-9.]+ %' out
 says '^list 1 \(\?\) ' out
-says 'no list is kept, as what it costs cannot be told' err
+says 'no list is kept, as its cost could not be measured' err
 [ ! -e list.allow ] || fail "a list was written"
 [ "$(builds)" = 'off event off' ] || fail "builds without a result: $(builds)"
 ! nm app | grep -q teeperf || fail "the program is not left without instrumentation"

@@ -114,7 +114,7 @@ says "takes event, count, off" err
 
 # Builds that do not build everything.
 expect 1 tune -- make -C app -- ./app/app word
-says "was not made again by the build command.*make -B" err
+says "was not rebuilt by the build command.*make -B" err
 touch app/main.c
 cp app/work.o old.o
 expect 1 tune --build 'touch app/main.c && cp old.o app/work.o && make -C app' -- ./app/app word
@@ -129,7 +129,7 @@ ls app | grep -q teeperf- && fail "copies were left over: $(ls app)"
 printf '#!/bin/sh\nexec ./app/app word\n' >script
 chmod +x script
 expect 1 tune --build 'touch script; make -B -C app' -- ./script
-says "is no ELF file.*--product" err
+says "is not an ELF file.*--product" err
 expect 0 tune --product app/app --build 'make -B -C app' -- ./script
 expect 1 tune -- sh -c 'echo broken by the test; exit 9' -- ./app/app word
 says "'sh' failed with exit status 9" err

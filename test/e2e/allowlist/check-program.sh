@@ -69,7 +69,7 @@ for debug in -g ''; do
 		says "^hot.allow:5:5: warning: 'never\(int\)' was inlined into 'without_it\(\)' \(probably\)" out
 	fi
 	says "^hot.allow:6:5: warning: 2 functions are named '_ZL4initi': .*main.cc.*shape.cc|shape.cc.*main.cc" out
-	says "^hot.allow:7:5: warning: there is no function '_Z4initi' \[no-match\]$" out
+	says "^hot.allow:7:5: warning: unknown function '_Z4initi' \[no-match\]$" out
 	says "^hot.allow:8:5: note: fun: takes linkage names: 'fun:_Z4makei' is make\(int\)$" out
 	says "^hot.allow:9:6: note: did you mean 'name:Square::area\(int\)'" out
 	! grep -Eq '^hot.allow:[12]:' out || fail "lines 1 and 2 are as they should be"

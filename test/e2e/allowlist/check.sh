@@ -33,7 +33,7 @@ src:*/parse.c=skip
 src:*/lexer.cc=skip
 EOS
 cat >wanted <<'EOS'
-bad.allow:2:7: warning: there is no function 'pasre' [no-match]
+bad.allow:2:7: warning: unknown function 'pasre' [no-match]
   fun:pasre
       ^~~~~
 bad.allow:2:7: note: did you mean 'fun:parse' (src/parse.c:10)?
@@ -45,7 +45,7 @@ expect 1 check --inventory app.tpinv bad.allow
 head -7 out | diff -u wanted - || fail "this is not what it should say"
 says '^bad.allow:7:5: note: fun: takes linkage names: .fun:_ZN5Lexer4nextEi. is Lexer::next\(int\)$' out
 says '^bad.allow:8:6: warning: .*\[suspicious\]$' out
-says '^bad.allow:6:5: note: to mean one, add its source: .fun:init@src:src/lexer.cc.$' out
+says '^bad.allow:6:5: note: to select one, add its source: .fun:init@src:src/lexer.cc.$' out
 says '^warning: nothing is instrumented: .* \[empty\]$' out
 says '^10 lines, 7 functions: 5 not instrumented, 1 inlined, 1 removed$' out
 [ ! -s err ] || fail "findings are results, not errors: $(cat err)"
@@ -72,7 +72,7 @@ says '^1 note$' out
 
 # Without a program: the lines alone.
 expect 0 check two.allow
-says '^2 lines, not compared with any program' out
+says '^2 lines, not compared with a program' out
 expect 1 check bad.allow
 says '^1 warning$' out
 
@@ -123,4 +123,4 @@ says 'which list' err
 expect 129 check --budget 5% two.allow -- app.tpinv
 says 'needs calls: name a trace with --counts' err
 expect 129 check --ignore nonsense two.allow
-says 'there is no kind .nonsense.: no-match, inlined' err
+says 'unknown kind .nonsense.; expected one of: no-match, inlined' err

@@ -91,7 +91,7 @@ same
 expect 0 explain --all 'par*' -- app.tpinv
 [ "$(grep -c '^  defined' out)" = 2 ] || fail "two functions match"
 expect 1 explain pasre -- app.tpinv
-says "there is no function 'pasre' in the inventory; did you mean 'parse'\?" err
+says "the inventory has no function 'pasre'; did you mean 'parse'\?" err
 expect 0 explain --json --counts counts.trace parse hot.allow --inventory app.tpinv
 python3 - out <<'EOS' || fail "this JSON is not right"
 import json, sys

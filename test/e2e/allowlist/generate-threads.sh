@@ -86,12 +86,12 @@ check all.trace
 cp err told
 "$TEEPERF" dump all.trace >all.txt
 if grep -q '^sched ' all.txt; then
-	says 'of the time of its functions had no processor, in [2-5] threads: it is known whose' told
+	says 'of its functions. time passed without a processor, in [2-5] threads: that time is known' told
 fi
 sed -e '/^sched /d' -e '/^	switch /d' all.txt >sums.txt
 expect 0 "$TEEPERF" dump --assemble sums.txt -o sums.trace
 check sums.trace
-says 'of the time of its functions had no processor, in [2-5] threads: they waited' err
+says 'of its functions. time passed without a processor, in [2-5] threads, waiting or preempted' err
 expect 0 "$TEEPERF" allowlist generate --profile all.trace --event-cost 1ns -o hot.allow
 says '^program +.* \(processor time of the recording, less its events; recorded: .* of it on processors\)$' out
 says '^waiting +.* in [2-5] threads without a processor' out
@@ -99,6 +99,6 @@ says '^waiting +.* in [2-5] threads without a processor' out
 sed -e '/^cpu /d' -e '/of-thread /d' -e 's/ cpu=[0-9]*//' sums.txt >old.txt
 expect 0 "$TEEPERF" dump --assemble old.txt -o old.trace
 expect 0 "$TEEPERF" allowlist generate --profile old.trace --event-cost 1ns -o old.allow
-says "'old.trace': does not say how long its threads had a processor: waiting is taken for own time" err
+says "'old.trace': has no processor times: waiting counts as self time" err
 ! grep -q '^waiting ' out || fail "$(cat out)"
-says 'the calls of 5 threads are added up' err
+says 'the calls of 5 threads are summed' err

@@ -105,12 +105,12 @@ printf 'app::hot(unsigned int)\t60\n_ZN3app4spinEj\t20\n__libc_start_main\t20\n'
 generate --counts counts.trace --samples samples --budget 0.1% -o counts.allow
 says '^fun:_ZN3app3hotEj=sample/256$' counts.allow
 says '^fun:_ZN3app4spinEj$' counts.allow
-says 'from samples; 20.0% of them in no function of the profile$' out
+says 'from samples; 20.0% of them outside the profile's functions$' out
 # A pipe cannot be read from its beginning again.
 cat samples | expect 1 "$TEEPERF" allowlist generate --counts counts.trace --samples /dev/stdin --budget 0.1%
 says "'/dev/stdin': cannot read samples: " err
 expect 1 "$TEEPERF" allowlist generate --counts counts.trace -o counts.allow
-says 'calls alone do not say where the time goes: give --samples' err
+says 'calls alone do not show where the time goes: give --samples' err
 if perf record -q -F 5000 -o perf.data ./app >/dev/null 2>&1 &&
 	perf report --stdio -i perf.data 2>/dev/null | grep -q 'app::hot'; then
 	generate --counts counts.trace --samples perf.data --budget 0.1% -o perf.allow
@@ -133,7 +133,7 @@ says '^event +5\.0 ns a call, measured in the program' out
 generate --profile all.trace --refine all.trace --native 1ms -o hot.allow
 says '^refined +was 10\.0 ns; 300,201 calls with events took ' out
 generate --profile all.trace --refine hot.trace --native 1s -o hot.allow
-says 'has too few events to tell what one costs' err
+says 'has too few events to measure their cost' err
 
 # What was inlined is shown with where it went, and can be kept from it.
 generate --profile all.trace --inventory app --keep 'app::mix*=force' -o forced.allow
@@ -172,14 +172,14 @@ fi
 
 # What the user wants.
 generate --profile all.trace --budget 0.1% --keep 'app::hot*' --never 'fun:*spin*' -o hot.allow
-says 'what --keep wants is over the budget' err
+says 'the functions of --keep exceed the budget' err
 says '^fun:_ZN3app3hotEj$' hot.allow
 says 'spin' out
 ! grep -q spin hot.allow || fail "spin is in the list"
 
 # Wrong usage and wrong inputs.
 expect 129 "$TEEPERF" allowlist generate
-says 'choose from what\? give --profile, --counts or --inventory' err
+says 'nothing to choose from: give --profile, --counts or --inventory' err
 expect 129 "$TEEPERF" allowlist generate all.trace
 says "'all.trace' is no option" err
 expect 129 "$TEEPERF" allowlist generate --profile all.trace --budget much
@@ -193,7 +193,7 @@ says 'samples do not say how often functions are called' err
 expect 129 "$TEEPERF" allowlist generate --profile all.trace --refine hot.trace
 says 'needs --native' err
 expect 129 "$TEEPERF" allowlist generate --profile all.trace --from-source .
-says 'is for what is not compiled yet' err
+says 'is for code that is not compiled yet' err
 expect 1 "$TEEPERF" allowlist generate --profile missing.trace
 says "'missing.trace': cannot open it" err
 expect 1 "$TEEPERF" allowlist generate --profile app.cc
@@ -201,6 +201,6 @@ says "'app.cc'" err
 expect 1 "$TEEPERF" allowlist generate --profile all.trace --keep 'fun:[a'
 says '^teeperf allowlist generate: --keep:1:' err
 expect 1 "$TEEPERF" allowlist generate --profile all.trace --event-cost 1s --event-cost-split 1s
-says 'no function has any time left' err
+says 'no function has time left' err
 expect 1 "$TEEPERF" allowlist generate --profile all.trace -o nothing/there/hot.allow
 says "'nothing/there/hot.allow': cannot write" err

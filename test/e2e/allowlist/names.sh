@@ -78,8 +78,8 @@ placed() {
 }
 placed 'fun:a\n fun:b[c=skip\n' "2:7: error: '\[' without '\]'"
 placed 'fun:a\nfunc:b\n' "2:1: error: unknown prefix 'func:'"
-placed 'fun:[[:alpha:]]*\n' '1:5: error: classes such as \[:alpha:\] are not known'
-placed '#!special-case-list-v3\nfun:a\n' "1:22: warning: version '3' of special case lists is not known"
+placed 'fun:[[:alpha:]]*\n' '1:5: error: classes such as \[:alpha:\] are not supported'
+placed '#!special-case-list-v3\nfun:a\n' "1:22: warning: version '3' of special case lists is not supported"
 placed 'fun:main@foo:x\n' "1:9: warning: '@foo:' is not the start of a part"
 placed 'default:force\n' '1:9: warning: default:force keeps every function'
 
@@ -90,5 +90,5 @@ expect 0 "$TEEPERF" allowlist check right.allow
 # A warning after the link has its place, too.
 printf 'fun:mian\n' >link.allow
 "$TEEPERF" c++ --allowlist link.allow -O2 -g names.cc -o linked 2>err || fail "the link fails: $(cat err)"
-says "^[^ ]*link.allow:1:5: warning: there is no function 'mian'$" err
+says "^[^ ]*link.allow:1:5: warning: unknown function 'mian'$" err
 says "^[^ ]*link.allow:1:5: note: did you mean 'fun:main'" err

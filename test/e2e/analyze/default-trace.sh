@@ -9,7 +9,7 @@ set -eu
 for command in analyze report dump query 'export --format folded'; do
 	# shellcheck disable=SC2086 # words are meant
 	expect 129 "$TEEPERF" $command
-	says "which trace\? name its FILE, as there is no 'teeperf.trace', which 'teeperf record' writes, in this folder" err
+	says "which trace\? Name its FILE: this folder has no 'teeperf.trace', the default of 'teeperf record'" err
 done
 expect 129 "$TEEPERF" query 'SELECT 1'
 says "there is no 'teeperf.trace'" err

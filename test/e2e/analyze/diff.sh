@@ -108,10 +108,10 @@ expect 129 "$TEEPERF" diff old1.trace
 expect 129 "$TEEPERF" diff old1.trace old2.trace new1.trace
 expect 129 "$TEEPERF" diff old1.trace --
 expect 129 "$TEEPERF" diff --fail-if 'self' old1.trace new1.trace
-says "'self' is no rule such as" err
+says "'self' is not a rule such as" err
 expect 129 "$TEEPERF" diff --alpha 2 old1.trace new1.trace
 expect 1 "$TEEPERF" diff --columns self,x old1.trace new1.trace
-says "'x' is none of this table's columns" err
+says "'x' is not a column of this table" err
 expect 129 "$TEEPERF" diff --columns self --format csv old1.trace new1.trace
 says '--columns is for tables' err
 expect 129 "$TEEPERF" diff --min-share 1 old1.trace new1.trace

@@ -153,7 +153,7 @@ says '^work,' phase.csv
 expect 1 "$TEEPERF" analyze --time-range mark:nowhere..end run.trace
 says "there is no mark 'nowhere'; there are .*'start'" err
 expect 1 "$TEEPERF" analyze --time-range mark:end..start run.trace
-says "there is no mark behind the first one called 'start'" err
+says "there is no mark after the first one named 'start'" err
 expect 129 "$TEEPERF" analyze --time-range mark: run.trace
 says "names no mark" err
 expect 0 "$TEEPERF" analyze --view timeline --time-range mark:middle.. run.trace

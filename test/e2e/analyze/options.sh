@@ -33,7 +33,7 @@ expect 0 "$TEEPERF" analyze --view function --function main --sort name a.trace
 expect 1 "$TEEPERF" analyze --view function --function 'MAI?' a.trace
 says "there is 'main'" err
 expect 129 "$TEEPERF" analyze --view timeline --function main --around-slowest 0 a.trace
-says 'no number of calls from 1 to 1000' err
+says 'not a number of calls from 1 to 1000' err
 
 # ---- each view, with each option: it is refused, or what is shown is something else
 {

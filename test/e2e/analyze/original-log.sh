@@ -84,7 +84,7 @@ diff want have >&2 || fail "the dump is another trace"
 expect 0 "$TEEPERF" allowlist generate --counts p.log --program p --profile ours.trace -o list
 # Its times are in no unit, and nothing is chosen by them.
 expect 1 "$TEEPERF" allowlist generate --profile p.log --program p -o list2
-says 'calls alone do not say' err
+says 'calls alone do not show' err
 
 # Without a program, with one that is another, one without the symbol, and several of which one is right.
 expect 0 "$TEEPERF" analyze p.log
@@ -104,7 +104,7 @@ expect 1 "$TEEPERF" analyze --program p.log p.log
 says "'p.log'" err
 strip -o stripped p
 expect 0 "$TEEPERF" analyze --program stripped p.log
-says 'before it was stripped' err
+says 'give the unstripped file' err
 mkdir -p debug
 objcopy --only-keep-debug p debug/p.debug
 (cd debug && objcopy --add-gnu-debuglink=p.debug ../stripped)
@@ -135,7 +135,7 @@ head -c 4096 /dev/zero >unused
 printf '\020\000' | dd of=unused bs=1 seek=33 conv=notrunc 2>/dev/null
 printf '\000' >>unused
 expect 1 "$TEEPERF" analyze unused
-says 'no program has written' err
+says 'without entries' err
 for at in 8 10 11 15 16 28 31 39 55; do
 	cp p.log alike
 	printf '\377' | dd of=alike bs=1 seek=$at conv=notrunc 2>/dev/null

@@ -15,7 +15,7 @@ for range in 18446744073s.. ..18446744073s 1s..18446744073s 99999999999999999999
 done
 for range in 1s 1x.. .. -1s..1s .ns..1ms 1e3..2e3; do
 	expect 129 "$TEEPERF" analyze --time-range $range ended.trace
-	says "'$range' is no range of times" err
+	says "'$range' is not a range of times" err
 done
 for range in 2s..1s 5s..1s 1us..0; do
 	expect 129 "$TEEPERF" analyze --time-range $range ended.trace

@@ -40,7 +40,7 @@ for calls in 0 10 20 40 60 80 100 120 150 200 400 10000; do
 		facts brief.trace lost=0 end_sections=1
 		taken=$((taken + 1))
 	else
-		says '(has ended|there is no process [0-9]*|just starting; try again|built with)' err
+		says '(has ended|process [0-9]* does not exist|only just started; try again|built with)' err
 		[ "$(wc -l <err)" = 1 ] || fail "more than one sentence: $(cat err)"
 	fi
 	ended 5 brief

@@ -22,7 +22,7 @@ other=$!
 refused "no code that is built with 'teeperf cc'" --pid "$other"
 kill "$other"
 wait "$other" || true
-refused "there is no process $other" --pid "$other"
+refused "process $other does not exist" --pid "$other"
 expect 129 "$TEEPERF" record --pid $$ --duration soon
 says "'--duration' takes a time" err
 expect 129 "$TEEPERF" record --pid $$ true

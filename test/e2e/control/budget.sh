@@ -45,7 +45,7 @@ begin run "$TEEPERF" record -o phases.trace --budget 5% ./phases
 recorder=$begun
 switched 'all but [0-9]* functions* on a list'
 expect 1 "$TEEPERF" ctl drop slow "$recorder"
-says "the functions are chosen by 'record --budget'" err
+says "'record --budget' selects the functions" err
 : >calm
 switched 'all that are instrumented'
 : >end

@@ -57,7 +57,7 @@ until "$TEEPERF" ctl status $recorder >status 2>err &&
 	sleep 0.05
 done
 expect 1 "$TEEPERF" ctl drop leaf $recorder
-says "with 'record --calibrate' the choice of functions changes by itself" err
+says "the selection cannot be changed with 'record --calibrate', which changes it itself" err
 touch over
 wait $recorder || fail "record: $(cat record.err)"
 [ ! -s record.err ] || cat record.err

@@ -165,7 +165,7 @@ says '^0,2,constructs,1,' out
 # Where it cannot be.
 start --control --follow-fork
 expect 1 "$TEEPERF" ctl drop other "$recorder"
-says "with 'record --follow-fork' the choice of functions cannot be changed" err
+says "the selection cannot be changed with 'record --follow-fork'" err
 stop
 start --control --clock none
 expect 1 "$TEEPERF" ctl drop other "$recorder"
@@ -177,7 +177,7 @@ start
 expect 0 "$TEEPERF" ctl drop other "$recorder"
 says 'obeys when it next takes a chunk of the log' err
 expect 1 "$TEEPERF" ctl drop main "$recorder"
-says 'has not looked at the last choice yet: repeat the command when it has' err
+says 'has not read the last selection yet: try again when it has' err
 expect 0 "$TEEPERF" ctl status "$recorder"
 says '^choices    1, the last one pending: the program has not looked yet$' out
 stop
@@ -217,7 +217,7 @@ expect 0 "$TEEPERF" ctl drop other --module ./calls "$recorder"
 says 'it will begin with these functions' err
 expect 0 "$TEEPERF" ctl drop parse_word --module ./calls "$recorder"
 expect 0 "$TEEPERF" ctl status "$recorder"
-says '^choices    2, pending: no program has come yet$' out
+says '^choices    2, pending: no program has attached yet$' out
 says '^functions  all but 2 functions on a list$' out
 echo >&7
 await run.out ready

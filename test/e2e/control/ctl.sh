@@ -110,9 +110,9 @@ exec sleep 1000
 EOF
 start sh ./plain.sh
 expect 0 "$TEEPERF" ctl off "$recorder"
-says "no instrumented program has come yet; it will begin without recording" err
+says "no instrumented program has attached yet; it will begin without recording" err
 expect 0 "$TEEPERF" ctl status "$program"
-says '^recording  no instrumented program has come yet' out
+says '^recording  no instrumented program has attached yet' out
 kill -TERM "$program"
 wait "$recorder" || true
 
@@ -123,7 +123,7 @@ wait "$recorder" || true
 socket=$(find /dev/shm -name "teeperf-$recorder.*.ctl")
 [ -S "$socket" ] || fail "there is no socket"
 expect 1 "$TEEPERF" ctl status "$recorder"
-says "process $recorder is neither a running 'teeperf record' of yours nor" err
+says "process $recorder is neither your 'teeperf record' nor" err
 kill -TERM "$program"
 gone "$program"
 start ./main still
@@ -210,7 +210,7 @@ expect 129 "$TEEPERF" ctl explode 1
 says "the command is on, off, status, flush, mark, stop, only, add or drop, not 'explode'" err
 for pid in x 0 -1 12x 99999999999 ''; do
 	expect 129 "$TEEPERF" ctl -- on "$pid"
-	says "'$pid' is no process id" err
+	says "'$pid' is not a process id" err
 done
 expect 1 "$TEEPERF" ctl status 1
 says 'process 1 is neither' err
@@ -220,6 +220,6 @@ for signal in KILL STOP 0 65 9 19 TERMINATE; do
 done
 for signal in 4 5 6 7 8 11 31; do
 	expect 129 "$TEEPERF" record --control=$signal ./main
-	says "takes no signal of a fault, as $signal is" err
+	says "cannot use the fault signal $signal" err
 done
 expect 129 "$TEEPERF" record --signals --control=USR1 ./main

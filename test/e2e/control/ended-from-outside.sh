@@ -35,7 +35,7 @@ for who in recorder program; do
 	runs_on stop
 done
 expect 1 "$TEEPERF" ctl stop "$recorder"
-says 'is neither a running' err
+says 'is neither your' err
 
 # Whoever sends SIGINT to a process means it.
 running ignored linger env --ignore-signal=INT

@@ -207,7 +207,7 @@ def ask(path, verb, name):
         reply = connection.recv(4096)
     version, result = struct.unpack_from("<II", reply)
     if version != VERSION:
-        sys.exit("the recorder is of another version")
+        sys.exit("the recorder is another version")
     return result
 
 

@@ -23,9 +23,9 @@ recorder=$begun
 await mine.out ready
 program=$(sed -n 's/^ready //p' mine.out)
 expect 1 other "$TEEPERF" ctl off "$recorder"
-says "the recording of process $recorder is another user's: ask as that user, or as root" err
+says "the recording of process $recorder belongs to another user: run this as that user, or as root" err
 expect 1 other "$TEEPERF" ctl status "$program"
-says "process $program is neither a running 'teeperf record' of yours" err
+says "process $program is neither your 'teeperf record'" err
 expect 0 "$TEEPERF" ctl status "$program"
 says '^asked for|^recording  on' out
 kill -TERM "$program"

@@ -17,7 +17,7 @@ refused() {
 	path=$1
 	shift
 	expect 1 "$TEEPERF" "$@" -o "$path"
-	says "'$path': is what is read, and would be overwritten" err
+	says "'$path': is an input, and would be overwritten" err
 	[ "$(wc -l <err)" -ge 1 ] && cmp keep before || fail "overwritten: $*"
 }
 for out in keep hard soft "$PWD/keep"; do
@@ -51,7 +51,7 @@ done
 ln keep.html part.0001
 for format in chrome perfetto; do
 	expect 1 "$TEEPERF" export --format $format --split 1ms -o part keep
-	says "'part.0001': is what is read, and would be overwritten" err
+	says "'part.0001': is an input, and would be overwritten" err
 	cmp keep before
 done
 rm part.0001
@@ -102,5 +102,5 @@ expect 0 "$TEEPERF" export --format folded -o /dev/null other
 # ---- so do the commands that read no trace
 cp "$TEEPERF_BUILD/bin/teeperf" program
 expect 1 "$TEEPERF" inventory -o program program
-says "'program': is what is read" err
+says "'program': is an input" err
 cmp program "$TEEPERF_BUILD/bin/teeperf"

@@ -42,7 +42,7 @@ mkfifo pipe
 mkdir folder
 for path in pipe folder; do
 	expect 1 "$TEEPERF" export --format sqlite -o $path app.trace
-	says "'$path': is there and is no regular file" err
+	says "'$path': exists and is not a regular file" err
 done
 [ -p pipe ] && [ -d folder ] || fail "removed what it was not to touch"
 echo old >kept

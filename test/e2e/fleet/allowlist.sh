@@ -26,7 +26,7 @@ cp out server.json
 expect 0 python3 "$lib/fleet_choose.py" check "$TEEPERF" server.json server-*.trace
 choose --format json --program server --day 2023-11-14 -o day.allow fleet
 cp out day.json
-says 'have in them what recording cost, which is not known' err
+says 'include the unknown cost of recording' err
 says 'time of recording is taken for it' err
 expect 0 python3 "$lib/fleet_choose.py" check "$TEEPERF" day.json server-0.trace
 
@@ -123,7 +123,7 @@ says "budget: 'much' is not a share such as 5%" err
 expect 129 "$TEEPERF" fleet allowlist --event-cost 0 fleet
 expect 129 "$TEEPERF" fleet allowlist --day yesterday fleet
 expect 1 "$TEEPERF" fleet allowlist .
-says 'is no folder of a fleet' err
+says 'is not a folder of a fleet' err
 mkdir -p empty/manifest
 expect 1 "$TEEPERF" fleet allowlist empty
 says "'empty': has no such run: 'teeperf fleet add TRACE --to DIR' adds one" err

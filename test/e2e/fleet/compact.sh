@@ -138,7 +138,7 @@ one=$!
 "$TEEPERF" fleet add -q --to busy $(traces 8 23) 2>err2 &
 other=$!
 while kill -0 $one 2>/dev/null || kill -0 $other 2>/dev/null; do
-	"$TEEPERF" fleet compact -q busy 2>err || says 'is no folder of a fleet' err
+	"$TEEPERF" fleet compact -q busy 2>err || says 'is not a folder of a fleet' err
 done
 wait $one || fail "$(cat err1)"
 wait $other || fail "$(cat err2)"
@@ -168,7 +168,7 @@ expect 129 "$TEEPERF" fleet expire --older-than 90 busy
 expect 129 "$TEEPERF" fleet expire --keep-last 0 busy
 mkdir empty
 expect 1 "$TEEPERF" fleet expire --keep-last 1 empty
-says 'is no folder of a fleet' err
+says 'is not a folder of a fleet' err
 [ -z "$(ls -A empty)" ] || fail "$(ls -A empty)"
 
 # What cannot be read stays, and is said.

@@ -74,7 +74,7 @@ says 'took out 2 runs' err
 [ "$(sets more)" = 2,1 ] || fail "$(sets more)"
 [ "$(ls more/manifest)" = "$(ls fleet/manifest)" ] || fail "$(ls more/manifest)"
 
-# What is no folder of results.
+# What is not a folder of results.
 mkdir nothing
 expect 1 "$TEEPERF" fleet add --to fleet nothing
 says "'nothing': is a folder without results of 'teeperf experiment'" err
@@ -85,6 +85,6 @@ says 'damaged/measurements.parquet' err
 cp -r results mixed
 cp mixed/runs.parquet mixed/summary.parquet
 expect 1 "$TEEPERF" fleet add --to fleet mixed
-says "is no table 'summary' of this program's 'teeperf experiment'" err
+says "is not a table 'summary' of 'teeperf experiment'" err
 find fleet -name '.add-*' >left
 [ ! -s left ] || fail "$(cat left)"

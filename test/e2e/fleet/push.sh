@@ -36,7 +36,7 @@ python3 "$lib/fleet_push.py" "$TEEPERF" fleet >said || fail "$(cat said)"
 # While somebody compacts it is not pushed.
 if command -v flock >/dev/null; then
 	flock fleet/.compact.lock "$TEEPERF" fleet push --to http://127.0.0.1:1 --retries 0 fleet >out 2>err && fail "it is compacted"
-	says 'compacts or expires it' err
+	says 'is compacting or expiring it' err
 fi
 
 # The tables have the columns of the schema, and each a key.

@@ -63,7 +63,7 @@ for wrong in "--dialect clickhouse fleet top" "--database x fleet top" "--show -
 	expect 129 "$TEEPERF" fleet query $wrong
 done
 expect 1 "$TEEPERF" fleet query . top
-says 'is no folder of a fleet' err
+says 'is not a folder of a fleet' err
 expect 1 "$TEEPERF" fleet query --sql 'SELECT * FROM no_such' fleet
 says 'fleet schema' err
 expect 1 "$TEEPERF" fleet query --sql 'DELETE FROM runs' fleet
@@ -121,7 +121,7 @@ for how in apart compacted; do
 done
 expect 0 "$TEEPERF" fleet query --label environment=canary --sql 'SELECT count(*) FROM experiments' labelled
 expect 129 "$TEEPERF" fleet query --label canary labelled top
-says "'canary' is no KEY=VALUE" err
+says "'canary' is not of the form KEY=VALUE" err
 expect 0 "$TEEPERF" fleet query --show --dialect clickhouse --label environment=canary --build first top
 says 'SELECT run_id FROM \(SELECT \* FROM teeperf.runs WHERE \(build_id IN' out
 expect 0 "$TEEPERF" fleet allowlist --label environment=canary -o canary.allow labelled

@@ -50,7 +50,7 @@ expect 129 "$TEEPERF" fleet serve --listen :8000 fleet
 expect 129 "$TEEPERF" fleet serve --listen ::1:8000 fleet
 expect 129 "$TEEPERF" fleet serve --listen 127.0.0.1:70000 fleet
 expect 1 "$TEEPERF" fleet serve .
-says 'is no folder of a fleet' err
+says 'is not a folder of a fleet' err
 
 serve fleet
 case $url in

@@ -215,7 +215,7 @@ says "^second ${other#run.trace.};main;step 40\$" family.folded
 expect 129 "$TEEPERF" export --format pprof --family run.trace
 expect 129 "$TEEPERF" export --format folded --family --thread 0 run.trace
 expect 1 "$TEEPERF" export --format folded --family -o "$child" run.trace
-says "'$child': is what is read" err
+says "'$child': is an input" err
 
 # What else has such a name. A trace of another recording is told, and is no mistake.
 cp told told.run
@@ -279,7 +279,7 @@ mv away "$child"
 clock=$("$TEEPERF" dump "$child" | sed -n 's/^clock kind=\([a-z-]*\) .*/\1/p' | tail -n 1)
 change "$child" "s/^clock kind=$clock/clock kind=$([ "$clock" = tsc ] && echo tsc-ordered || echo tsc)/"
 family 1 --format csv run.trace
-says "the clock of '$child' is .* and that of 'run.trace' is $clock, so that their times do not add up: it is left out" err
+says "the clock of '$child' is .* and that of 'run.trace' is $clock, so their times cannot be summed: it is left out" err
 cp out family.csv
 adds_up run.trace "$grandchild" "$other"
 mv away "$child"
@@ -322,4 +322,4 @@ mkdir alone
 cp run.trace alone
 cd alone
 family 0 run.trace
-says "there is no trace of another process of this recording beside 'run.trace'" err
+says "no trace of another process of this recording is next to 'run.trace'" err

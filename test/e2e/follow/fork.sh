@@ -317,7 +317,7 @@ done
 options=
 record 0 2 returns
 # It returns from two calls of its parent, and main is the third: none of them is taken for damage.
-"$TEEPERF" analyze run.trace.* 2>&1 | grep -q 'began *2 exits are of calls that began before the process was forked' ||
+"$TEEPERF" analyze run.trace.* 2>&1 | grep -q 'began *2 exits belong to calls that began before the process was forked' ||
 	fail "$("$TEEPERF" analyze run.trace.* 2>&1)"
 record 0 2 thread
 record 0 2 closed
@@ -623,7 +623,7 @@ rm -f run.trace*
 expect 0 "$TEEPERF" record -f -o run.trace -- ./app idle
 [ "$(echo run.trace*)" = run.trace ] || fail "$(ls)"
 expect 1 "$TEEPERF" record -f -o /dev/null -- ./app idle
-says "with '--follow-fork' the output must be a regular file" err
+says "'--follow-fork' needs a regular file as output" err
 # A link at a trace's place is not followed: that name could be guessed.
 cat >link.c <<'EOS'
 #include <stdio.h>

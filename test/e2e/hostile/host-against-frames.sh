@@ -129,6 +129,6 @@ for port in vm occlum keystone; do
 		! ./stream_sum stream >sums || fail "$port: no frame was cut off"
 		says '^error=cut at frame' sums
 		expect 1 "$TEEPERF" record -o x.trace --stream stream --attach-timeout 0
-		says 'the stream is cut off within a frame' err
+		says 'the stream ends within a frame' err
 	fi
 done

@@ -67,7 +67,7 @@ for what in cut holes grow tables claim words flood signals; do
 	read_it
 	if [ $what = cut ]; then
 		says 'KiB of the shared log went away' err
-		says '^gone +[0-9]+ KiB of the log went away' views
+		says '^gone +[0-9]+ KiB of the log were lost' views
 	fi
 done
 
@@ -82,7 +82,7 @@ says "'y.trace' was moved, removed or replaced while it was written" err
 rm -f y.trace
 ln -s precious y.trace
 expect 1 "$plain" record -o y.trace --size 512K touch started
-says "'y.trace': is a link to a file, which is not followed: give the file's own path" err
+says "'y.trace': is a symbolic link, which is not followed: name the file itself" err
 [ "$(cat precious)" = precious ] && [ ! -e started ] || fail "the recorder has followed a link"
 rm precious
 expect 1 "$plain" record -o y.trace --size 512K touch started

@@ -98,7 +98,7 @@ expect 1 "$TEEPERF" check-release plain app empty
 expect 1 "$TEEPERF" check-release missing
 says "'missing': cannot open it: No such file" err
 expect 1 "$TEEPERF" check-release .
-says "'\.'.*is no regular file" err
+says "'\.'.*is not a regular file" err
 mkfifo pipe
 expect 1 "$TEEPERF" check-release pipe
 expect 129 "$TEEPERF" check-release

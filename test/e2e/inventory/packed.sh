@@ -95,7 +95,7 @@ cp app bare
 strip -R .teeperf.inventory bare
 ./bare || fail "the program without its inventory fails"
 expect 1 "$TEEPERF" inventory bare
-says "no inventory in it" err
+says "it has no inventory" err
 expect 1 "$TEEPERF" check-release bare
 ! grep -q 'an inventory of' out || fail "check-release sees what is not there"
 objcopy -R .teeperf.inventory app bare

@@ -149,7 +149,7 @@ same files
 # Nothing of it if nothing is wanted, and an error that says what to do.
 "$TEEPERF" c++ --inventory none -O2 -c main.cc -o none.o
 expect 1 "$TEEPERF" inventory none.o
-says "'none.o': no inventory in it" err
+says "'none.o': it has no inventory" err
 echo x >file
 expect 1 "$TEEPERF" c++ --inventory file/below -c main.cc -o x.o
 says "'file/below': cannot write inventories there" err

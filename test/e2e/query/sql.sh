@@ -149,7 +149,7 @@ says "named 'nosuch'" err
 expect 0 "$TEEPERF" query --example=inside -p function=a $t
 # What is refused is what was written, at its place.
 refused() {
-	wrong "$1" "SQL:1:$2: traces are only read: $3 is not possible"
+	wrong "$1" "SQL:1:$2: traces are read-only: $3 is not possible"
 }
 refused 'INSERT INTO calls VALUES (1)' 1 INSERT
 refused 'REPLACE INTO calls VALUES (1)' 1 REPLACE

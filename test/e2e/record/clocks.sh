@@ -30,7 +30,7 @@ expect_ordered() {
 	if "$TEEPERF" record -q -o ordered.trace --clock tsc-ordered ./main 2>err; then
 		return 0
 	fi
-	says "'tsc-ordered' is for x86-64 with a counter that ticks evenly: use '--clock auto'" err
+	says "'tsc-ordered' needs x86-64 with a counter of constant rate: use '--clock auto'" err
 	return 1
 }
 calls() {

@@ -38,7 +38,7 @@ system sgx-old dev/isgx
 only SGX
 says 'out-of-tree' out
 system sgx-off "$intel"
-says '^- +SGX .*switch it on in the firmware' out
+says '^- +SGX .*enable it in the firmware' out
 system snp dev/sev-guest
 only inside
 says 'an SEV-SNP guest' out

@@ -25,7 +25,7 @@ says "^teeperf record: warning: the log has only 16 MiB, as 'ulimit -f' allows n
 [ "$(grep -c . err)" = 1 ] || fail "more than one line: $(cat err)"
 [ "$(size)" = 16 ] || fail "the log has $(size) MiB"
 expect 1 limited '-f 40000' "$TEEPERF" record -o y.trace --size 64M sh -c 'touch started'
-says "^teeperf record: a log of 67 MiB is more than 'ulimit -f' allows: raise that limit, or give a smaller '--size'$" err
+says "^teeperf record: a log of 67 MiB exceeds 'ulimit -f': raise that limit, or give a smaller '--size'$" err
 expect 0 limited '-f 40000' "$TEEPERF" record -o x.trace --size 8M ./fake 1000 0
 ! grep -q ulimit err || fail "told of a size that was asked for: $(cat err)"
 expect 1 limited '-f 200' "$TEEPERF" record -o y.trace sh -c 'touch started'

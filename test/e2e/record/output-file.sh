@@ -36,7 +36,7 @@ fi
 # A FIFO is not waited for.
 mkfifo fifo
 expect 1 "$TEEPERF" record -o fifo sh -c 'touch started'
-says "'fifo': is a FIFO that nobody reads: start its reader first, or name a file" err
+says "'fifo': is a FIFO without a reader: start the reader first, or name a file" err
 [ ! -e started ] || fail "the program ran although nobody reads the trace"
 begin reader cat fifo
 exec 3>fifo
@@ -64,7 +64,7 @@ expect 0 sh -c '"$TEEPERF" record -o /dev/stdout -- sh -c "echo one; ./fake 100 
 facts piped.trace records=100 end_sections=1
 says '^one$' err
 says '^two$' err
-says 'so that of the program goes to standard error' err
+says 'so the program's output goes to standard error' err
 expect 0 sh -c '"$TEEPERF" record -q -o /dev/stdout -- sh -c "echo one; ./fake 100 0; echo two" >plain.trace'
 facts plain.trace records=100 end_sections=1
 printf 'one\ntwo\n' | diff - err >&2 || fail "quiet says more than the program"

@@ -30,7 +30,7 @@ end_program() {
 for options in '--mode stream --drain now' '--mode stream --drain end' '--mode full --compress'; do
 	orphan 50000 $options
 	expect 1 "$TEEPERF" recover x.trace
-	says "the program \(process $program\) still runs and writes to the log '$log'" err
+	says "the program \(process $program\) is still writing to the log '$log'" err
 	expect 1 "$TEEPERF" analyze x.trace
 	says "the program \(process $program\) runs on: when it has ended, 'teeperf recover x.trace'" err
 	end_program
@@ -97,7 +97,7 @@ cp whole x.trace
 printf 'rubbish that is no section at all' >>x.trace
 cp x.trace damaged
 expect 1 "$TEEPERF" recover x.trace
-says "no section begins here, and 33 bytes follow: the trace is damaged and was left as it is" err
+says "no section begins here, and 33 bytes follow: the trace is damaged and was left unchanged" err
 cmp x.trace damaged || fail "a damaged trace was changed"
 [ -e "$log" ] || fail "the log of a damaged trace was removed"
 

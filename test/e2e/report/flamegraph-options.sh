@@ -129,5 +129,5 @@ for wrong in "--min-width 0" "--min-width x" "--min-width 1e9" "--min-width nan"
 done
 for option in --icicle --inverted "--baseline before.trace" "--min-width 1"; do
 	expect 129 "$TEEPERF" export --format folded $option before.trace
-	says "${option%% *}: 'folded' is no flame graph" err
+	says "${option%% *}: 'folded' is not a flame graph" err
 done

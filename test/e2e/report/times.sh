@@ -31,9 +31,9 @@ done
 
 expect 0 "$TEEPERF" report --raw --time wait -o wait.html known.trace
 expect 1 "$TEEPERF" report --time cpu -o refused.html mixed.trace
-says "does not tell running from waiting in thread 2" err
+says "has no running and waiting times for thread 2" err
 expect 1 "$TEEPERF" report --time preempted -o refused.html plain.trace
-says "there is only wall time" err
+says "has wall time only" err
 expect 129 "$TEEPERF" report --time cpu --baseline known.trace -o refused.html known.trace
 says "teeperf diff --time cpu" err
 [ ! -e refused.html ] || fail "a refused report was written"

@@ -143,7 +143,7 @@ agree "with symbols again" 7
 sed 's/walk/other/' main.c >other.c
 expect 0 "$TEEPERF" cc -g -O0 other.c -L. -lstep -Wl,-rpath,. -Wl,--build-id -o app
 expect 0 "$TEEPERF" analyze --format csv run.trace
-says "'.*/app': the file is not the one that was recorded \(its build ID differs\)" err
+says "'.*/app': the file is not the recorded one \(its build ID differs\)" err
 [ "$(grep -c '^app+0x[0-9a-f]*,' out)" = 5 ] || fail "a replaced file gives names"
 ! grep -E '^(main|walk|other|parse),' out || fail "a replaced file gives names"
 [ "$(grep -c ',libstep.so,.*lib.c,' out)" = 2 ] || fail "the other module's names are still right"

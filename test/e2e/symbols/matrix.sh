@@ -204,6 +204,6 @@ for compiler in clang-19 gcc; do
 			rm app.dwp
 		done
 		expect 0 "$TEEPERF" symbols --no-symbol-cache app
-		says "the debug information of 3 compilation units was split off, and is not there \(the first is '.*\.dwo'\)" err
+		says "the split debug information of 3 compilation units was not found \(the first is '.*\.dwo'\)" err
 	done
 done

@@ -119,7 +119,7 @@ dd if=/dev/urandom of=files/memory bs=64K count=160 2>/dev/null
 cp files/memory files/before
 log=$PWD/files/memory
 expect 1 "$TEEPERF" record --attach files/memory --offset 128K --size 1M -o x.trace
-says "files/memory' at offset 1310[0-9]+: it holds something that is no log" err
+says "files/memory' at offset 1310[0-9]+: the [0-9]+ KiB from byte [0-9]+ on hold other data" err
 cmp files/memory files/before || fail "a file that was refused was changed"
 for round in force again; do
 	option=
@@ -141,7 +141,7 @@ truncate -s 10M sparse
 printf x | dd of=sparse bs=1 seek=1000001 conv=notrunc 2>/dev/null
 cp sparse sparse.before
 expect 1 "$TEEPERF" record --attach sparse --size 1M -o x.trace
-says "sparse' at offset 1000001: it holds something that is no log.*another file.*--offset.*--force" err
+says "sparse' at offset 1000001: the [0-9]+ KiB from byte [0-9]+ on hold other data.*another file.*--offset.*--force" err
 [ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
 expect 1 "$TEEPERF" record --attach sparse --offset 64K --size 1M -o x.trace
 says "at offset 1000001" err
@@ -172,7 +172,7 @@ log=/dev/shm/attach-test.$$.log
 for how in kill _exit; do
 	attach
 	TEEPERF_LOG=$log ./app $how || true
-	ends 0 'nobody had the log any more|was over'
+	ends 0 'no process had the log open any more|was over'
 	"$TEEPERF" analyze attached.trace --format csv 2>/dev/null | grep -q '^middle(int),30[01],\|middle(int),300' ||
 		fail "calls are missing after '$how'"
 done
@@ -196,7 +196,7 @@ ends 1 'no instrumented program came.*before the process ended'
 TEEPERF_LOG=$log ./app stay &
 program=$!
 attach --attach-timeout 1
-ends 1 'what runs already has looked for its log'
+ends 1 'a program looks for its log only when it starts'
 kill -KILL $program
 
 # A killed recorder: what it had not drained is recovered, and the file can be had again.
@@ -213,7 +213,7 @@ await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  o
 kill -KILL $recorder
 wait $recorder || true
 expect 1 "$TEEPERF" record --attach $log -o x.trace
-says 'it is the log of an earlier recording, and process [0-9]+ still has it mapped' err
+says 'it is the log of an earlier recording, that process [0-9]+ still has mapped' err
 kill -KILL $program
 gone $program
 expect 0 "$TEEPERF" recover attached.trace
@@ -235,14 +235,14 @@ truncate -s 1M small
 expect 1 "$TEEPERF" record --attach small -o x.trace
 says 'has 1024 KiB for the log, which needs' err
 expect 1 "$TEEPERF" record --attach small --offset 1M -o x.trace
-says 'to begin at byte 1048576 of a file of 1048576 bytes' err
+says 'begin at byte 1048576, but the file has 1048576 bytes' err
 expect 1 "$TEEPERF" record --attach small --offset 4K -o x.trace
 says "multiple of 64K" err
 expect 1 "$TEEPERF" record --attach . -o x.trace
 expect 1 "$TEEPERF" record --attach /dev/null -o x.trace
 says 'regular file' err
 expect 1 "$TEEPERF" record --attach $log --pid 4194303 --attach-timeout 0 -o x.trace
-says 'there is no process 4194303' err
+says 'process 4194303 does not exist' err
 [ ! -e $log ] || fail "a recording that did not begin has left its log"
 [ ! -e x.trace ] || fail "a recording that did not begin has left a trace"
 for wrong in '--force ./app' '--offset 64K ./app' '--pid 1 ./app' "--attach $log --follow-fork" \

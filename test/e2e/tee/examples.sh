@@ -39,7 +39,7 @@ says '^168 primes below 1000$' out
 host_events() {
 	! grep 'no system events' err || fail "they are refused"
 	expect 0 "$TEEPERF" analyze --view system --limit 0 "$1"
-	says "^system .*no function is named, as the numbers of the recorded threads are not the host's" out
+	says "^system .*no function is named, as the recorded threads have other numbers than the host's" out
 	says " $2 +\\(no recorded thread\\)\$" out
 	[ "$(sed -n '/^ *count /,$p' out | sed '1d; / total/d; /(no recorded thread)$/d' | wc -l)" = 0 ] ||
 		fail "$1: functions of the TEE are named: $(cat out)"
@@ -109,7 +109,7 @@ if "$TEEPERF" dump both.trace | grep -q '^sched '; then
 fi
 # What is signed has no names of its own, and a build of another day's source is not taken for it.
 expect 0 "$TEEPERF" analyze --debug-dir examples/optee/ta --view top --format csv ta.trace
-says 'it is what ran, but stripped' err
+says 'it is the recorded file, but stripped' err
 # A log that the TEE does not register: the client says so, and works.
 expect 0 env TEEC_MEMORY_MAX=100000 "$TEEPERF" record --port optee --size 4M -o none.trace -- $client 2 1000
 says '^168 primes below 1000$' out
@@ -119,7 +119,7 @@ expect 0 env TEEC_MAP_MAX=100000 "$TEEPERF" record --port optee -o none.trace --
 says '^168 primes below 1000$' out
 [ "$(grep -c '^the TEE has no memory to map a log of [0-9]* bytes; not recorded from here on' err)" = 1 ] ||
 	fail "the client does not say once that its log cannot be mapped: $(cat err)"
-says 'no code in the TEE has taken the log' err
+says 'no code in the TEE has attached to the log' err
 # What the TEE is given is small unless it is asked otherwise, and never more than can be mapped.
 expect 0 env TEEC_MEMORY_MAX=1200000 "$TEEPERF" record --port optee -o small.trace -- $client 1 100
 ! grep -q 'cannot register' err || fail "the default log is too large: $(cat err)"

@@ -387,7 +387,7 @@ says '2 chunks' err
 printf 'clock kind=soft-tsc hz=1000000000\nchunk\nend\n' >other.txt
 expect 0 "$TEEPERF" dump --assemble -o other.trace other.txt
 expect 1 "$TEEPERF" join -o x.trace host.trace other.trace
-says 'not have the same clock' err
+says 'have different clocks' err
 [ ! -e x.trace ] || fail "a trace was written"
 expect 1 "$TEEPERF" join -o missing/x.trace tee.trace tee.trace
 # A host that has called into no TEE.

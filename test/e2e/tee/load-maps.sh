@@ -73,7 +73,7 @@ done
 says " uuid=8aaaf200245011e4abe20002a5d5c51b code=0x[0-9a-f]+ code-size=0x[0-9a-f]+ code-hash=0x[0-9a-f]+ path=\"\"" text
 expect 0 "$TEEPERF" dump --assemble text -o again.trace
 cmp a.trace again.trace || fail "what dump shows of modules is not all of it"
-nameless "'$uuid': the program did not tell where its file is; its functions have no names: name the folder with --debug-dir that has a '$uuid.elf' or another file with the code that ran$"
+nameless "'$uuid': the program did not name its file; its functions have no names: name the folder with --debug-dir that has a '$uuid.elf' or another file with the code that ran$"
 nameless "there is no '$uuid.elf' or another file with the code that ran in 'empty', 'nowhere'$" \
 	--debug-dir empty --debug-dir nowhere
 # Whatever the file is called, beside others; not the stripped one.
@@ -88,10 +88,10 @@ mkfifo mixed/0.pipe 2>/dev/null || true
 named mixed
 named empty mixed
 rm mixed/out.elf
-nameless "'mixed/a.stripped.elf': it is what ran, but stripped: its functions have no names" --debug-dir mixed
+nameless "'mixed/a.stripped.elf': it is the recorded file, but stripped: its functions have no names" --debug-dir mixed
 # Debug information alone does not have the code.
 objcopy --only-keep-debug ta/$uuid.elf mixed/only.debug
-nameless "'mixed/a.stripped.elf': it is what ran, but stripped" --debug-dir mixed
+nameless "'mixed/a.stripped.elf': it is the recorded file, but stripped" --debug-dir mixed
 
 # ---- another build, under the right name: other code of the same size, other names of the same code, and an older file
 sed 's/leaf(n + 1)/leaf(n + 2)/' "$from/work.c" >changed.c
@@ -103,7 +103,7 @@ for what in changed renamed; do
 	"$TEEPERF" cc --port=optee -pthread -Wl,--build-id=none -o other/$uuid.elf work.o host.o \
 		-Wl,--defsym=__ImageBase=__executable_start -Wl,--defsym=__text_start=__executable_start
 	mv kept.o work.o
-	nameless "'other/$uuid.elf': it is of another build than what ran \(its code differs\); it is not used$" \
+	nameless "'other/$uuid.elf': it is another build than the recorded one \(its code differs\); it is not used$" \
 		--debug-dir other
 	nameless "its functions have no names: there is no '$uuid.elf' or another file with the code that ran in 'other'$" \
 		--debug-dir other
@@ -140,7 +140,7 @@ cp ta/$uuid.elf app
 run app $((rounds / 100))
 named ta
 cmp -s work.o changed.o && fail "nothing was changed"
-nameless "'other/$uuid.elf': it is of another build" --debug-dir other
+nameless "'other/$uuid.elf': it is another build" --debug-dir other
 more=
 
 # ---- an enclave: its code only, whatever is signed into it
@@ -167,7 +167,7 @@ for layout in separate-code noseparate-code; do
 		named enclave
 	done
 done
-nameless "the program did not tell where its file is; its functions have no names: name the folder with --debug-dir that has a file with the code that ran$"
+nameless "the program did not name its file; its functions have no names: name the folder with --debug-dir that has a file with the code that ran$"
 more=
 
 # ---- a loader of the program's own, which tells of its modules: taken back, in the place of one another, and back elsewhere,
@@ -196,7 +196,7 @@ for how in '' careless; do
 	cp "$TEST_TMP/two.so" half/two.so
 	expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir half
 	[ "$(grep -c '+0x' out)" = 4 ] && says '^leaf,4000,' out || fail "names of a library that is not there: $(cat out)"
-	says "'half/two.so': it is what ran, but stripped" err
+	says "'half/two.so': it is the recorded file, but stripped" err
 done
 
 # ---- an application with a library, which the loader maps during a command, and tells with its UUID
@@ -219,7 +219,7 @@ done | sort | diff - counted >&2 || fail "an application and its library do not 
 rm ta/$other.elf
 expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir ta
 [ "$(grep -c "^$other+0x" out)" = 4 ] && says '^leaf,' out || fail "names of a library that is not there: $(cat out)"
-says "'$other': the program did not tell where its file is; .* there is no '$other.elf' or another file" err
+says "'$other': the program did not name its file; .* there is no '$other.elf' or another file" err
 more=
 
 # ---- Gramine: its libc's loader, which opens and closes; stripped libraries without a build ID, one in the place of the other

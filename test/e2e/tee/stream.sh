@@ -202,11 +202,11 @@ expect 1 "$TEEPERF" record -o x.trace --stream unix:socket --attach-timeout 0
 says 'no program has sent anything' err
 [ ! -e socket ] || fail "the socket was left"
 expect 1 "$TEEPERF" record -o x.trace --stream vsock::29999 --attach-timeout 0
-says 'no program has sent anything|no sockets for virtual machines' err
+says 'no program has sent anything|no vsock sockets' err
 expect 1 "$TEEPERF" record -o x.trace --stream vsock:x --attach-timeout 0
-says "'vsock:x' is no 'vsock::PORT'" err
+says "'vsock:x' is not of the form 'vsock::PORT'" err
 expect 1 "$TEEPERF" record -o x.trace --stream app.c --attach-timeout 0
-says 'no frame of a stream begins here: it is no stream' err
+says 'no frame of a stream begins here: it is not a program's stream' err
 expect 1 "$TEEPERF" record -o x.trace --stream nothing --attach-timeout 0
 expect 1 "$TEEPERF" record -o x.trace --stream . --attach-timeout 0
 [ ! -e x.trace ] || fail "a recording that did not begin has left a trace"
@@ -218,11 +218,11 @@ done
 # Cut off: each whole chunk counts.
 head -c 400000 whole >cut
 expect 1 "$TEEPERF" record -o cut.trace --stream cut --attach-timeout 0
-says "'cut' at offset 400000: the stream is cut off within a frame" err
+says "'cut' at offset 400000: the stream ends within a frame" err
 [ "$("$TEEPERF" dump cut.trace | grep -c '^chunk ')" = 6 ] || fail "not all whole chunks are in the trace"
 head -c 4120 whole >start
 expect 0 "$TEEPERF" record -o start.trace --stream start --attach-timeout 0
-says 'ended without the program' err
+says 'ended without an end mark' err
 
 # Damaged.
 checked=${TEEPERF_BUILD:-}/asan/bin/teeperf

@@ -86,14 +86,14 @@ ends 0 'records of 1 thread'
 "$TEEPERF" analyze run.trace --format csv >top.csv 2>err
 grep -q '^leaf,12345,' top.csv || fail "the calls before the end are not all there: $(cat top.csv)"
 expect 1 "$TEEPERF" record -o x.trace --attach memory
-says 'still has it mapped.*--force' err
+says 'still has mapped.*--force' err
 at_work 'killed inside'
 
 # The machine is killed hard: all that was recorded by then is there.
 recorder --attach memory --force
 stay
 guest kill on
-ends 0 'nobody had the log any more'
+ends 0 'no process had the log open any more'
 "$TEEPERF" analyze run.trace --format csv >top.csv 2>err
 grep -q '^leaf,12345,' top.csv || fail "the calls before the end are not all there: $(cat top.csv)"
 facts run.trace lost=0 end_sections=1
@@ -153,7 +153,7 @@ while [ $rounds -gt 0 ]; do
 	recorder --attach memory --force
 	stay busy
 	guest kill on
-	ends 0 'nobody had the log any more'
+	ends 0 'no process had the log open any more'
 	facts run.trace end_sections=1
 	"$TEEPERF" analyze run.trace --format csv >top.csv 2>err
 	! grep -i unmatched err || fail "records are odd where the machine was killed"

@@ -74,7 +74,7 @@ for none in '' cat; do
 done
 PAGER=no-such-pager
 on 0 "$TEEPERF" analyze a.trace
-says "the pager 'no-such-pager' is not there: set TEEPERF_PAGER or PAGER" err
+says "the pager 'no-such-pager' does not exist: set TEEPERF_PAGER or PAGER" err
 says 'function_' out
 PAGER='echo "LESS is $LESS"; cat'
 on 0 "$TEEPERF" analyze a.trace

@@ -37,7 +37,7 @@ check() { # TRACE
 	set -- "$1" $(sums "$1" --raw)
 	raw_self=$2 raw_main=$3 raw_calls=$4
 	"$TEEPERF" analyze --raw "$1" 2>/dev/null |
-		grep -q '^times      as recorded: recording a call takes about ' ||
+		grep -q '^times      as recorded: recording a call costs about ' ||
 		fail "the table of $1 --raw does not say that times are as recorded"
 	set -- "$1" $(sums "$1" '')
 	[ "$4" = 55001 ] || fail "$1 has $4 calls"
@@ -52,7 +52,7 @@ check() { # TRACE
 	# Sums of rounded numbers: a nanosecond for each function.
 	[ $(($2 - $3)) -le 3 ] && [ $(($3 - $2)) -le 3 ] ||
 		fail "$1: self times are $2 in all, and main is $3"
-	"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^times      less about .* a call for recording it, .* in all' ||
+	"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^times      without the cost of recording, about .* a call, .* in all' ||
 		fail "the table of $1 does not say what was taken off"
 	# A counter thread without a processor stores nothing that one could wait for.
 	if "$TEEPERF" dump "$1" | grep -q 'line "cost_wait_ps=[1-9]'; then

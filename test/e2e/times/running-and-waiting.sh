@@ -183,7 +183,7 @@ fi
 expect 0 "$TEEPERF" record -q --sched off -o without.trace -- ./app
 told without.trace && fail "--sched off asks all the same"
 expect 1 "$TEEPERF" analyze --time cpu without.trace
-says "does not tell running from waiting.*record --sched off" err
+says "has wall time only, not running and waiting times.*record --sched off" err
 expect 129 "$TEEPERF" analyze --view timeline --time cpu run.trace
 expect 129 "$TEEPERF" export --format chrome --time cpu run.trace
 
@@ -201,6 +201,6 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 		check "$user/run.trace" || fail "not what the program's own clocks showed an ordinary user"
 	else
 		expect 0 "$TEEPERF" analyze "$user/run.trace"
-		says "^waits .*does not tell of thread switches.*perf_event_paranoid" out
+		says "^waits .*does not report thread switches.*perf_event_paranoid" out
 	fi
 fi

@@ -71,7 +71,7 @@ if grep -q constant_tsc /proc/cpuinfo; then
 	holds "$(number tsc.trace processor_ns) >= 150000000"
 	holds "$share < 0.9"
 	"$TEEPERF" analyze tsc.trace >table
-	says '^processor  had one for .* of the time that it could run; waited .* for one$' table
+	says '^processor  ran for .* of the time that it could run; waited .* for one$' table
 	says '^starved    the program had a processor for ' table
 	self=$("$TEEPERF" query --format csv tsc.trace "SELECT self_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
 	off=$("$TEEPERF" query --format csv tsc.trace "SELECT self_uncertainty_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
