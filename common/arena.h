@@ -33,7 +33,7 @@ char *tp_arena_copy(struct tp_arena *arena, const char *text, size_t size);
 void *tp_table_alloc(size_t count, size_t size);
 
 /*
- * Small pieces, of whole UNITs each, that are freed all at once; what is given back is used again for
+ * Small pieces, of whole UNITs each, that are freed all at once; pieces that are given back are used again for
  * pieces of the same size.
  */
 #define TP_POOL_UNIT 64

@@ -42,7 +42,7 @@ unsigned tp_clean_unfit(const unsigned char *at, size_t size);
 bool tp_is_clean(const char *text);
 
 /*
- * Replace what is unfit in SIZE bytes of TEXT by '?', byte for byte, and so each byte that is not UTF-8. TEXT has a NUL
+ * Replace unprintable characters in SIZE bytes of TEXT by '?', byte for byte, and so each byte that is not UTF-8. TEXT has a NUL
  * behind SIZE bytes.
  */
 void tp_clean(char *text, size_t size);

@@ -49,7 +49,7 @@ int tp_err_set_line(struct tp_err *err, int code, const char *file, uint32_t lin
     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /*
- * Add the text at err->column (err may be NULL): LINE of SIZE bytes is the whole line; of a long one, what is near
+ * Add the text at err->column (err may be NULL): LINE of SIZE bytes is the whole line; of a long one, the part near
  * the column is kept.
  */
 void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size);

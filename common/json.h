@@ -32,10 +32,10 @@ struct tp_json {
 	struct tp_buf *out; /* the caller's */
 	enum tp_json_spacing spacing;
 	uint32_t depth;   /* open objects and arrays */
-	uint32_t begun;   /* bit N: what is open at depth N has an item */
+	uint32_t begun;   /* bit N: the object or array open at depth N has an item */
 	uint32_t objects; /* bit N: it is an object */
 	uint32_t lines;   /* bit N: each of its items has a line of its own */
-	int32_t indent;   /* the next item begins a line with so many spaces; -1: it goes on */
+	int32_t indent;   /* spaces at the start of the next item's line; -1: no new line */
 };
 
 void tp_json_init(struct tp_json *json, struct tp_buf *out, enum tp_json_spacing spacing);
@@ -50,7 +50,7 @@ void tp_json_text(struct tp_json *json, const char *key, const char *text);
 void tp_json_uint(struct tp_json *json, const char *key, uint64_t number);
 /* null unless it is KNOWN. */
 void tp_json_uint_if(struct tp_json *json, const char *key, bool known, uint64_t number);
-/* With so many decimals; null if it is not finite. */
+/* With this number of decimals; null if it is not finite. */
 void tp_json_real(struct tp_json *json, const char *key, int decimals, double number);
 void tp_json_bool(struct tp_json *json, const char *key, bool value);
 void tp_json_null(struct tp_json *json, const char *key);
@@ -63,7 +63,7 @@ void tp_json_lines(struct tp_json *json);
 void tp_json_line(struct tp_json *json, uint32_t indent);
 
 /*
- * Add TEXT in quotes. Invalid UTF-8 becomes U+FFFD, byte by byte, and what is unfit to be shown (common/clean.h) an escape.
+ * Add TEXT in quotes. Invalid UTF-8 becomes U+FFFD, byte by byte, and unprintable characters (common/clean.h) become escapes.
  */
 void tp_json_quote(struct tp_buf *out, const char *text);
 

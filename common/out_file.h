@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A file that is written through a tp_buf, a piece at a time: whoever adds to `buf` need not know. Errors
- * are sticky and told when it is closed.
+ * are sticky and reported when it is closed.
  */
 #ifndef TP_OUT_FILE_H
 #define TP_OUT_FILE_H
@@ -55,9 +55,9 @@ static inline uint64_t tp_out_file_offset(const struct tp_out_file *out)
 {
 	return out->written + out->buf.size;
 }
-/* Write what is left and close. 0; TP_ERR_SYSTEM, TP_ERR_MEMORY: something is missing in the file. */
+/* Write the rest and close. 0; TP_ERR_SYSTEM, TP_ERR_MEMORY: something is missing in the file. */
 int tp_out_file_close(struct tp_out_file *out, struct tp_err *err);
-/* Close it without what is left, as the rest will not come; an old file that was to be replaced stays. */
+/* Close it without the rest; an old file that was to be replaced stays. */
 void tp_out_file_drop(struct tp_out_file *out);
 
 /* For what does not fit into memory. */

@@ -7,7 +7,7 @@
 #include "err.h"
 
 /*
- * Add what is left to read from fd to buf. `name` is the file's in errors, `what` is what it is ("the
+ * Add all that is left to read from fd to buf. `name` is the file's in errors, `what` is its kind ("the
  * list"). TP_ERR_SYSTEM if it cannot be read, TP_ERR_LIMIT beyond `most` bytes, TP_ERR_MEMORY; buf then
  * holds what came before.
  */

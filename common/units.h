@@ -29,7 +29,7 @@ char *tp_text_share(char text[TP_TEXT_NUMBER], double share);
 /* With decimals only where there are any: "5%". */
 char *tp_text_share_exact(char text[TP_TEXT_NUMBER], double share);
 
-/* "5%", "2.5 %" or "5" as 0.05; above 0 and at most 1000 %. 0 or TP_ERR_SYNTAX; *err says what is wanted. */
+/* "5%", "2.5 %" or "5" as 0.05; above 0 and at most 1000 %. 0 or TP_ERR_SYNTAX; *err says what was expected. */
 int tp_units_share(const char *text, double *share, struct tp_err *err);
 
 /* "15.5", "15.5ns", "3us", "2ms", "0.7s" in nanoseconds, above 0; a bare number is nanoseconds. */

@@ -9,7 +9,7 @@
 
 #include "common/buf.h"
 
-/* A frame unpacks to no more than so many times its size, and no more than so many bytes. */
+/* Limits of an unpacked frame: times its packed size, and bytes. */
 enum { TP_ZIPPED_RATIO_MAX = 1024 };
 #define TP_ZIPPED_BYTES_MAX (UINT64_C(1) << 30)
 

@@ -27,7 +27,7 @@ struct tp_cost_kept {
 
 /*
  * False: nothing is kept that holds, which is nobody's fault. What is not wholly ours (the folder and the file belong to this
- * user, and nobody else may write there), and what is damaged, is as if it were not there.
+ * user, and nobody else may write there), and a damaged one, is as if it were not there.
  */
 bool tp_cost_cache_read(const struct tp_cost_key *key, struct tp_cost_kept *kept);
 

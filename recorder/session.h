@@ -77,7 +77,7 @@ struct tp_session_options {
 	struct tp_stream *stream;
 	pid_t watch;   /* the recording ends with this process, 0: with none */
 	bool late;     /* `watch` runs already, and is to take the log now */
-	bool late_off; /* ... but not to record until it is told to; start_off is set in any case */
+	bool late_off; /* ... but not to record until a command says so; start_off is set in any case */
 	uint64_t duration_ns; /* end the recording when it is so old; 0: never */
 	uint64_t timeout_ms;  /* for the program to come; UINT64_MAX: no matter when */
 	/* The program is the host of a TEE, whose side is recorded, too, into this trace; NULL: no. */
@@ -104,7 +104,7 @@ struct tp_session_supply {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool
-	    is_ahead; /* guarded by lock: what the program begins with is there, or cannot be had */
+	    is_ahead; /* guarded by lock: the program's first chunks are ready, or not available */
 };
 
 struct tp_session {
@@ -209,7 +209,7 @@ bool tp_session_is_used(struct tp_session *session);
 void tp_session_answer(void *session, const struct tp_control_request *request,
     const uint64_t *hashes, struct tp_control_reply *reply);
 
-/* Tell the program to record or not. False: nobody could be told at once. */
+/* Have the program record or not. False: no program could be reached at once. */
 bool tp_session_command(struct tp_session *session, bool on);
 
 /* Why which functions record cannot be changed here, NULL: it can. pre: the program has come. */
@@ -221,7 +221,7 @@ int tp_session_choose(
 bool tp_session_has_chosen(struct tp_session *session);
 /* The last choice has ended a time that the one before it began as a fair sample (trace.h, WINDOWS). pre: the program obeys. */
 void tp_session_note_window(struct tp_session *session);
-/* Have the program look, if it listens for a signal. False: it looks when it comes to it. */
+/* Have the program look, if it listens for a signal. False: it looks later. */
 bool tp_session_tell(const struct tp_session *session);
 
 /* While the recording runs. */

@@ -76,7 +76,7 @@ int tp_session_late_find(struct tp_session *session, struct tp_err *err);
 void tp_session_late_forget(struct tp_session *session);
 int tp_session_late_start(struct tp_session *session, struct tp_err *err);
 void tp_session_late_stop(struct tp_session *session);
-/* It has a new control word. False: it could not be told. */
+/* It has a new control word. False: it could not be reached. */
 bool tp_session_late_tell(const struct tp_session *session);
 
 /* session_program.c: the program, or what tells of its end where it is somebody else's. */

@@ -11,7 +11,7 @@
 
 #include "recorder/clock/host_clock.h"
 
-/* How what the program logs comes to the recorder. */
+/* How the program's records reach the recorder. */
 enum tp_tee_transport {
 	TP_TEE_MAPPED,    /* it maps the log, once */
 	TP_TEE_INHERITED, /* the same, by a descriptor that it inherits */
@@ -44,7 +44,7 @@ struct tp_tee {
 	const char *pages;   /* of docs/platforms/, with a space between; NULL: none */
 	struct tp_tee_kit kit;
 	enum tp_tee_transport transport;
-	enum tp_clock_choice clock; /* for `--clock auto`: what is legal there */
+	enum tp_clock_choice clock; /* for `--clock auto`: the one that is legal there */
 	const char *place;  /* where the log is unless `--attach` says so; NULL: under a new name */
 	uint64_t log_bytes; /* of the log unless '--size' says so, and the most; 0: as elsewhere */
 	uint64_t log_limit_bytes;
@@ -60,7 +60,7 @@ struct tp_tee {
 /* All of them, the usual one first; ended by name NULL. */
 const struct tp_tee *tp_tees(void);
 
-/* NULL if there is none of this name. */
+/* NULL if there is no such one. */
 const struct tp_tee *tp_tee_find(const char *name);
 
 #endif

@@ -46,13 +46,13 @@ struct tp_port_fork {
 	uint32_t padding; /* words of it that are not ours */
 	void *log;        /* the parent's log, `size` bytes */
 	uint64_t size;
-	void *same; /* what is to be the same in the new log, in words */
+	void *same; /* the part that must be the same in the new log, in words */
 	uint64_t same_size;
 };
 /* Put a log of our own in the place of the parent's. False: it is as before. */
 bool tp_port_fork_log(const struct tp_port_fork *fork, const uint64_t **counter);
 
-/* Put private memory in the log's place, so that what is still written there is seen by nobody. */
+/* Put private memory in the log's place, so that nobody sees later writes. */
 void tp_port_hide_log(void *log, uint64_t size);
 
 /* ---- In ordinary context again. */
@@ -71,8 +71,8 @@ void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2]);
 void tp_port_thread_name(uint64_t name[2]);
 
 /*
- * Nanoseconds for which the calling thread has had a processor since it began; 0: nobody can tell. What is told
- * is told to the host. Called when a thread or the process ends.
+ * Nanoseconds for which the calling thread has had a processor since it began; 0: not known. A value
+ * is reported to the host. Called when a thread or the process ends.
  */
 uint64_t tp_port_thread_cpu(void);
 
@@ -103,7 +103,7 @@ void tp_port_drop(uint64_t address, uint64_t size);
 
 /* ---- For ports that have the program headers of a module in memory (elf_segments.c). */
 
-/* Of ELF-64, what is needed: no system's elf.h is there to be used. */
+/* The needed parts of ELF-64: no system's elf.h is there to be used. */
 struct tp_elf_segment {
 	uint32_t type, flags;
 	uint64_t offset, address, physical, file_size, memory_size, alignment;

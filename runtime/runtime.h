@@ -4,7 +4,7 @@
  *
  *   - base, sizes and masks are copied into private memory once, after validation (attach.c);
  *   - each store goes to private base + masked private offset;
- *   - what is read from the log (counter, supply ring, head, control) is data: masked before it
+ *   - data read from the log (counter, supply ring, head, control) is data: masked before it
  *     chooses a chunk, never an address, a branch target or a bound;
  *   - stores are whole, aligned 8-byte words; nothing waits for the host.
  */
@@ -94,14 +94,14 @@ struct tp_process {
 	uint32_t only_count;
 	uint32_t only;                  /* enum teeperf_only */
 	const uint64_t *selection_list; /* in the log: two lists for later selections ... */
-	uint64_t selection_capacity;    /* ... of so many hashes each */
+	uint64_t selection_capacity;    /* ... hashes in each */
 	uint32_t thread_mask;           /* capacity of the thread table - 1 */
 	uint32_t module_limit;          /* capacity of the module table */
 	uint32_t first_compiled;        /* enum teeperf_compiled_clock of the first module */
 	uint32_t ring; /* mode ring: chunks that a thread keeps, at least 2; else 0 */
 	bool by_call;  /* only threads that have entered may record (enter.c) */
 	uint32_t log;  /* number of this log, from 0: another one than before */
-	bool full;     /* mode full: what is used up does not come back */
+	bool full;     /* mode full: used chunks are not recycled */
 	bool late; /* began without a log: one may come and go at any time (port/posix_late.c) */
 	/* A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees it. */
 	void (*chunk_done)(uint64_t number);
@@ -110,7 +110,7 @@ struct tp_process {
 	uint64_t next_thread;
 	uint64_t next_home; /* counts on in a forked child */
 	uint64_t next_module;
-	uint64_t inside; /* if late: threads that are in the runtime, and use what is above */
+	uint64_t inside; /* if late: threads that are in the runtime, and use the members above */
 	uint64_t lost_early;
 	uint64_t lost_overflow;
 	uint64_t tickets
@@ -138,9 +138,9 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
 	int32_t
 	    skips; /* what those of the block's `lost` are to be when the thread leaves the runtime: 0 with a chunk */
-	uint32_t ready; /* index and table slot are set, the thread's end will be told to us */
+	uint32_t ready; /* index and table slot are set, we are notified of the thread's end */
 	/* All of this is in static thread-local storage, of which there is little. */
-	uint8_t ended;             /* it was told once; destructors run on */
+	uint8_t ended;             /* we were notified once; destructors run on */
 	uint8_t forked;            /* a FORK record is to come before all others */
 	uint8_t entered;           /* between tp_thread_arrive and tp_thread_depart */
 	uint8_t count_chunk_count; /* of count_chunks */
@@ -148,7 +148,7 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint8_t command_type;      /* ... and what the type of that was */
 	uint16_t label;            /* of the command that it has called (border_label.c), 0: none */
 	void *command;             /* ... and the operation */
-	uint32_t told; /* number of the call out that the program has told of, 0: none */
+	uint32_t told; /* number of the call out that the program has reported, 0: none */
 	uint32_t log;  /* tp_process.log when it was given a number */
 	uint32_t
 	    inside; /* how often it is counted in tp_process.inside, once there: with its handlers */
@@ -168,7 +168,7 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint64_t taking_kept; /* what `kept` is then */
 	uint64_t full;
 	uint64_t kept;       /* mode ring: the chunks of its records, see tp_kept_count; else 0 */
-	uint64_t lost_told;  /* of the block's `lost`: told by LOST records */
+	uint64_t lost_told;  /* of the block's `lost`: reported by LOST records */
 	uint64_t lost_added; /* ... without a slot in the thread table: added to the log's sum */
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint32_t count_chunks[TP_COUNT_CHUNKS];
@@ -187,7 +187,7 @@ TP_HIDDEN uint64_t tp_count(uint64_t counted);
 
 /* ---- between thread.c and counts.c ---- */
 
-/* The calling thread loses so many, and has lost so many. */
+/* The calling thread loses events; the number that it has lost. */
 static inline void tp_thread_lose(uint64_t events)
 {
 	tp_fetch_add_relaxed(&__teeperf_thread.lost, events << TEEPERF_LOST_SHIFT);
@@ -249,7 +249,7 @@ TP_HIDDEN void tp_ring_supply(uint64_t number);
 /* Make chunk `number` as if it had never been used. */
 TP_HIDDEN void tp_ring_clear(uint64_t number, struct teeperf_chunk *chunk);
 
-/* The memory [start, end) goes: forget what is counted there. */
+/* The memory [start, end) goes: forget the counts there. */
 TP_HIDDEN void tp_counts_gone(uint64_t start, uint64_t end);
 /* The thread ends: hand over its counts. */
 TP_HIDDEN void tp_counts_end(void);
@@ -278,7 +278,7 @@ TP_HIDDEN void tp_thread_mark(uint32_t control, const char *name, uint32_t lengt
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
 
-/* The process is about to end: what the log is told of a thread's end, of the calling one, which goes on. */
+/* The process is about to end: write a thread's end to the log, of the calling one, which goes on. */
 TP_HIDDEN void tp_thread_tell_cpu(void);
 
 /* ---- attaching (attach.c) ---- */
@@ -288,7 +288,7 @@ TP_HIDDEN void tp_thread_tell_cpu(void);
  * before, or false: then all is as it was. pre: nobody records, and nobody else is at it.
  */
 TP_HIDDEN bool tp_attach_region(void *base, uint64_t size, bool by_call);
-/* Why not; also told to the host, if a log is there that has not been told anything (log.h). */
+/* Why not; also reported to the host, if there is a log without an earlier report (log.h). */
 TP_HIDDEN void tp_attach_refuse(void *base, uint64_t size, enum teeperf_attach why);
 /* There is no log now. pre: as above, and no thread points into it. */
 TP_HIDDEN void tp_attach_leave(void);
@@ -342,7 +342,7 @@ TP_HIDDEN enum tp_admission tp_module_add(struct teeperf_module_block *block);
 TP_HIDDEN void tp_module_remove(const void *anchor);
 /* All of it 0, without a call of memset. */
 TP_HIDDEN void tp_module_clear(struct teeperf_module *module);
-/* As tp_port_find_module, of those that the program has told of itself (loaded.c). */
+/* As tp_port_find_module, of those that the program has reported itself (loaded.c). */
 TP_HIDDEN bool tp_loaded_find(const void *anchor, struct teeperf_module *module);
 /* It is not to be found any more; *module tells where it was. False: it was not among them. */
 struct teeperf_loaded;
@@ -361,7 +361,7 @@ TP_HIDDEN void tp_code_hash_step(uint64_t *hash, uint64_t word);
 extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record.S */
 /* The gate of a process that records. */
 TP_HIDDEN enum teeperf_gate tp_gate_open(void);
-/* Whether it is that of a log in which there is no chunk to be had (tp_switch_dry). */
+/* Whether it is that of a log that has no free chunk (tp_switch_dry). */
 TP_HIDDEN void tp_gates_dry(bool dry);
 TP_HIDDEN bool tp_gates_are_dry(void);
 /* Functions of all modules so far. */
@@ -387,7 +387,7 @@ TP_HIDDEN void tp_gates_admit(struct teeperf_module_block *block, enum tp_admiss
 TP_HIDDEN uint64_t tp_gates_names(const struct teeperf_module_block *block);
 /* In a forked child: other threads, which may have been at it, are gone. */
 TP_HIDDEN void tp_gates_forked(void);
-/* Another log: it has been told of no functions. */
+/* Another log: no functions have been reported to it. */
 TP_HIDDEN void tp_gates_forget(void);
 /* Call visit for each module's block. pre: no module comes or goes. */
 TP_HIDDEN void tp_gates_each(void (*visit)(struct teeperf_module_block *block));
@@ -413,7 +413,7 @@ TP_HIDDEN void tp_switch_serve(void);
  */
 TP_HIDDEN void tp_switch_look(void);
 
-/* There is no chunk to be had, or there was one: gates are set to what costs least. pre: as tp_switch_look. */
+/* There is no free chunk, or there was one: gates are set to the cheapest state. pre: as tp_switch_look. */
 TP_HIDDEN void tp_switch_dry(bool dry);
 
 /* Whether somebody is about to switch. */

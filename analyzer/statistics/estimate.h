@@ -54,8 +54,8 @@ struct tp_estimate_pace {
 };
 
 /*
- * What an event costs, by how much slower functions that are always on are called in windows than beside them; *GUESS is what is
- * known otherwise, variance 0: nothing. False: nothing is known.
+ * What an event costs, by how much slower functions that are always on are called in windows than beside them; *GUESS is other
+ * knowledge, variance 0: none. False: nothing is known.
  */
 bool tp_estimate_cost(const struct tp_estimate_pace *paces, uint32_t count,
     const struct tp_estimate_cost *guess, struct tp_estimate_cost *cost);

@@ -53,7 +53,7 @@ void tp_unpacker_release(struct tp_unpacker *unpacker);
 
 /*
  * Unpack the SIZE bytes at PAYLOAD into RECORDS, which has room for the records of the largest chunk;
- * *COUNT tells how many there were. 0, or TP_ERR_FORMAT with what is wrong, for the file and offset
+ * *COUNT is their number. 0, or TP_ERR_FORMAT with the reason, for the file and offset
  * that the caller names. RECORDS is then of no use.
  */
 int tp_unpacker_unpack(struct tp_unpacker *unpacker, const void *payload, uint64_t size,

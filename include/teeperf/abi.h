@@ -105,7 +105,7 @@ enum teeperf_gate {
  * their own, because neighbours may be written all the time; the linker may put zeroes between them.
  *
  * gates[0] is no function's, and its hash is TEEPERF_HASH_ALWAYS: it tells whether recording is on. Where
- * control may come back to a function from above, it is tested for the function's position (log.h).
+ * control may return to a function from above, it is tested for the function's position (log.h).
  */
 struct teeperf_functions {
 	uint32_t size;  /* bytes in all, a multiple of 8 */

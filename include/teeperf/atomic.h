@@ -97,7 +97,7 @@ static inline void tp_store32_release(uint32_t *p, uint32_t value)
 	__atomic_store_n(p, value, __ATOMIC_RELEASE);
 }
 
-/* What was stored before is seen before what is stored after. */
+/* Earlier stores are seen before later ones. */
 static inline void tp_barrier_store(void)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);

@@ -25,11 +25,11 @@ struct teeperf_late_note {
 	uint32_t abi;  /* TEEPERF_ABI */
 	int32_t entry; /* its address less that of this field */
 	int32_t
-	    modules; /* the same of a word of 64 bits: 0 until instrumented code has come to this runtime */
+	    modules; /* the same of a word of 64 bits: 0 until instrumented code has registered with this runtime */
 };
 
 #define TEEPERF_LATE_PATH_SIZE 96
-/* The runtime stores up to so many words that are no records behind a thread's last record in a log that it has left. */
+/* The most words that are not records which the runtime stores behind a thread's last record in a log that it has left. */
 #define TEEPERF_LATE_WORDS 128
 #define TEEPERF_LATE_MARK UINT64_C(0x6574616c70656574)
 

@@ -133,7 +133,7 @@ enum teeperf_control {
 #define TEEPERF_MARK_NAME 64
 
 /*
- * How both sides of a border come to know one number: who calls out draws it, keeps it in the record, and stores
+ * How both sides of a border get one number: who calls out draws it, keeps it in the record, and stores
  * it under a handle, any number that the other side is given too (an address, mostly) and that no other call in
  * progress has, 0 being none. Who is called takes it out of the same table, `crossings` of the TEE's log. With H
  * the product of handle and TEEPERF_CROSSING_MIX modulo 2^64, an entry is the upper 36 bits of H << 8 (its tag), and
@@ -146,8 +146,8 @@ enum teeperf_control {
 #define TEEPERF_CROSSING_BITS 28 /* of the number, which is not 0 */
 
 /*
- * A TEE whose commands have nothing in common with the host's calls but the log itself: the file of a TEE's log is so many
- * bytes longer than the log, and a host gives L of them less with a call, of 1 to TEEPERF_LABEL_ROOM - 1. L is the
+ * A TEE whose commands have nothing in common with the host's calls but the log itself: the file of a TEE's log is
+ * longer than the log, and a host passes L bytes less of it with a call, L from 1 to TEEPERF_LABEL_ROOM - 1. L is the
  * call's label, which no other call in progress has, and TEEPERF_LABEL_HANDLE(L) is its handle. Without a label
  * the size is a multiple of TEEPERF_LABEL_ROOM.
  */
@@ -214,7 +214,7 @@ enum teeperf_clock {
 #define TEEPERF_CLOCK_IS_SOFT(kind) \
 	((kind) >= TEEPERF_CLOCK_SOFT_TSC && (kind) <= TEEPERF_CLOCK_SOFT_COUNT)
 
-/* As it is called in traces and by all who print it; "unknown" for what is no clock. */
+/* As it is called in traces and by all who print it; "unknown" if it is not a clock. */
 static inline const char *teeperf_clock_name(uint32_t kind)
 {
 	static const char *const names[] = {"none", "tsc", "cntvct", "rdtime", "soft-tsc",
@@ -238,7 +238,7 @@ enum teeperf_attach {
 	/* Of a log that the program was given by a call (teeperf_enter), if it is still NONE: */
 	TEEPERF_ATTACH_NO_MODULE = 4, /* no instrumented code has registered */
 	TEEPERF_ATTACH_BAD_LOG = 5,   /* of another version, or not all of it was given */
-	/* What the program is told only (teeperf_why_not), since it must not write there: */
+	/* Reported to the program only (teeperf_why_not), since it must not write there: */
 	TEEPERF_ATTACH_NOT_SHARED = 6, /* not wholly memory that the host may read and write */
 	TEEPERF_ATTACH_TAKEN = 7,      /* another program has it, or this one has entered already */
 };

@@ -6,7 +6,7 @@
  * docs/format.md; test/lint compares that document with this header.
  *
  * Everything is little-endian and fixed-width. The receiver believes no number in it, and needs of a
- * stream that ends anywhere only what is there: each whole chunk counts.
+ * stream that ends anywhere only the received part: each whole chunk counts.
  */
 #ifndef TEEPERF_STREAM_H
 #define TEEPERF_STREAM_H
@@ -23,11 +23,11 @@
 enum teeperf_frame_kind {
 	/*
 	 * Always first, and only there. The first TEEPERF_LOG_HEADER_SIZE bytes of the log; `offset` 0. Says
-	 * where the tables are, which clock is in use, and what is known of the program already.
+	 * where the tables are, which clock is in use, and the known facts about the program.
 	 */
 	TEEPERF_FRAME_START = 1,
 	/*
-	 * What the log has at `offset` now, in words. Taken from it: in the header what is the program's
+	 * What the log has at `offset` now, in words. Taken from it: in the header the program's part
 	 * (from `pid` up to `switches`, whole), the table of modules, that of threads. Words elsewhere
 	 * are skipped. A slot of a table before the count that includes it.
 	 */

@@ -145,7 +145,7 @@ extern void __teeperf_over(int code) __attribute__((weak));
 /*
  * Record in the log of `size` bytes at `region`, which the host has made there and which stays there: 1, or 0
  * if it does not lie wholly outside the program's private memory, is no log, belongs to another
- * program, or if there is one already. Call it where one thread runs, before what is to be recorded. A log that
+ * program, or if there is one already. Call it while only one thread runs, before the code to record. A log that
  * a recorder names in the environment needs no call.
  */
 TEEPERF_INLINE_ int teeperf_region(void *region, unsigned long long size)
@@ -170,7 +170,7 @@ TEEPERF_INLINE_ int teeperf_enter(void *region, unsigned long long size)
 	return __teeperf_enter ? __teeperf_enter(region, size) : 0;
 }
 
-/* Why the last of these calls returned 0, in words, for a message. What can be told in the log 'teeperf record' tells, too. */
+/* Why the last of these calls returned 0, in words, for a message. 'teeperf record' reports it, too, if the log can hold it. */
 TEEPERF_INLINE_ const char *teeperf_why_not(void)
 {
 	return __teeperf_why ? __teeperf_why() : "it is linked without the runtime of teeperf";
@@ -275,7 +275,7 @@ struct teeperf_loaded {
 extern int __teeperf_module_add(struct teeperf_loaded *loaded) __attribute__((weak));
 extern void __teeperf_module_remove(struct teeperf_loaded *loaded) __attribute__((weak));
 
-/* 1, or 0 if there is nothing to load in the headers, or it was told already. */
+/* 1, or 0 if there is nothing to load in the headers, or it was reported before. */
 TEEPERF_INLINE_ int teeperf_module_add(struct teeperf_loaded *loaded)
 {
 	return __teeperf_module_add ? __teeperf_module_add(loaded) : 0;

@@ -140,7 +140,7 @@ struct teeperf_trace_cpu {
 };
 
 /*
- * SCHED: when threads got a processor and lost it, as the operating system told. Sections follow one another in time, the
+ * SCHED: when threads got a processor and lost it, as the operating system reported. Sections follow one another in time, the
  * switches of one need not be in order.
  */
 enum teeperf_sched_kind {

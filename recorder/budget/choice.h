@@ -13,7 +13,7 @@
 
 struct tp_budget_function {
 	double calls; /* a second of the program's own running time */
-	double ticks; /* of its own in that second: what is lost in named time without it */
+	double ticks; /* of its own in that second: the named time that is lost without it */
 	bool fixed;   /* it cannot be switched: it has no name */
 	bool held;    /* it was switched off again lately, and is not to come back yet */
 	bool on;      /* before, and then as it was chosen */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <teeperf/log.h>
 
-/* Functions that are told apart; further ones are not seen. */
+/* The most functions that are learned; further ones are ignored. */
 enum { TP_LEARN_FUNCTIONS = 12288, TP_LEARN_SLOTS = 1 << 15 };
 
 struct tp_learn_sum {
@@ -36,7 +36,7 @@ struct tp_learn {
 	uint64_t chunks;     /* seen since tp_learn_take */
 	uint64_t words;      /* in them */
 	uint64_t words_read; /* in those that were looked at */
-	uint64_t stride;     /* one in so many is */
+	uint64_t stride;     /* one in this number is */
 };
 
 /* False: no memory. Release it in any case. */

@@ -21,7 +21,7 @@ enum {
 	TP_BUDGET_SELECTIONS_MOST = 20000,
 };
 
-/* What is known of a function beside what is chosen by. */
+/* Facts about a function besides those that decide the choice. */
 struct tp_budget_member {
 	double all_calls;
 	double calls; /* since the last reckoning */

@@ -51,7 +51,7 @@ enum tp_control_verb {
 enum tp_control_result {
 	TP_CONTROL_DONE = 0,
 	TP_CONTROL_LATER,   /* the program obeys when it next asks for a chunk, or polls */
-	TP_CONTROL_UNHEARD, /* it was told by signal and has not answered */
+	TP_CONTROL_UNHEARD, /* it got a signal and has not answered */
 	TP_CONTROL_WAITING, /* no instrumented program has come yet: it will begin so */
 	TP_CONTROL_UNKNOWN, /* no such request */
 	TP_CONTROL_FAILED,  /* the trace cannot be written */

@@ -10,7 +10,7 @@
 #include "common/err.h"
 #include "recorder/region/region.h"
 
-/* A function is left out of one window of so many. */
+/* A function is left out of one window in this number. */
 enum { TP_CALIBRATION_SHARE = 8 };
 
 struct tp_calibration {

@@ -41,7 +41,7 @@ struct tp_switch_log {
 void tp_switch_log_init(struct tp_switch_log *log, bool on);
 void tp_switch_log_release(struct tp_switch_log *log);
 
-/* Take over what is new. True if there was something. */
+/* Take over new chunks. True if there were any. */
 bool tp_switch_log_follow(struct tp_switch_log *log, const struct teeperf_log_header *header);
 
 /* Whether the program records, by its own words: `start` until it says something. */
@@ -114,7 +114,7 @@ enum tp_drain_policy {
 	TP_DRAIN_END,     /* only when the program has ended */
 };
 
-/* Mode ring: traces of what is there now, PATH.snapshot-N beside the recording's PATH. */
+/* Mode ring: traces of the present contents, PATH.snapshot-N beside the recording's PATH. */
 struct tp_drain_snapshots {
 	/* Write what begins such a trace, to drain->writer. Called by the drain's thread. */
 	void (*begin)(void *context);
@@ -167,7 +167,7 @@ struct tp_drain {
 	struct teeperf_thread *threads; /* TP_REGION_THREADS: private copy */
 	struct teeperf_module *modules; /* TP_REGION_MODULES: private copy */
 	uint64_t taken;                 /* chunks taken that were complete */
-	uint64_t tail_seen;             /* LATE: draws at the last look, and since when so many */
+	uint64_t tail_seen;             /* LATE: draws at the last look, and since when */
 	uint64_t tail_since_ns;
 	struct tp_switch_log switches;
 	struct tp_selection_log selections;
@@ -194,7 +194,7 @@ int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
 bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms);
 
 /*
- * Its parts, for who waits for several: the number of what is asked for, and whether that is done, well or
+ * Its parts, for who waits for several: the number of the request, and whether it is done, well or
  * not (writer->failed, snapshots.failed).
  */
 uint64_t tp_drain_ask_flush(struct tp_drain *drain);

@@ -51,7 +51,7 @@ struct tp_host_facts {
 	    *events_refused; /* why there are no system events; NULL: there are, or nobody asked */
 };
 
-/* Add HOST: lines "key=value" (docs/format.md); once more when it has `ended`, with what is known then. */
+/* Add HOST: lines "key=value" (docs/format.md); once more when it has `ended`, with the facts known then. */
 void tp_trace_add_host(const struct tp_drain *drain, const struct tp_host_facts *facts, bool ended);
 
 /* Add COMMAND: that of ARGV, or if it is NULL that of the running process `pid`. 0 or TP_ERR_MEMORY. */

@@ -65,7 +65,7 @@ int tp_trace_writer_open(
     struct tp_trace_writer *writer, const char *path, bool only_new, int level, struct tp_err *err);
 
 /*
- * Go on with the trace that is open for writing as `fd`, whose sections end at `offset`: what is behind
+ * Go on with the trace that is open for writing as `fd`, whose sections end at `offset`: the rest
  * is cut off. `fd` is the writer's from here on, also on failure. End it with tp_trace_writer_close.
  */
 int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int fd,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the kernel does for the program: system calls, waits, page faults, requests to block devices, told by BPF programs
+ * What the kernel does for the program: system calls, waits, page faults, requests to block devices, reported by BPF programs
  * (events.bpf.c). Needs root, or CAP_BPF and CAP_PERFMON, and a kernel with BTF; a recording can do without.
  */
 #ifndef TP_BPF_H
@@ -55,7 +55,7 @@ struct tp_bpf {
 	uint32_t moment_room;
 };
 
-/* Whose events are told. */
+/* Whose events are reported. */
 enum tp_bpf_whose {
 	TP_BPF_CHILD =
 	    0, /* of the process that the caller forks next and that becomes another program, and of all its threads */
@@ -64,7 +64,7 @@ enum tp_bpf_whose {
 };
 
 /*
- * Be told of the GROUPS (TEEPERF_SYSTEM_SCHED, ...); with TP_BPF_JOINED only get ready for it. 0, or a negative tp_error, and bpf->refused says the same, with what to do
+ * Receive the events of GROUPS (TEEPERF_SYSTEM_SCHED, ...); with TP_BPF_JOINED only get ready for it. 0, or a negative tp_error, and bpf->refused says the same, with what to do
  * about it. Release it in any case.
  */
 int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose);
@@ -72,13 +72,13 @@ int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose);
 int tp_bpf_open_functions(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose,
     const char *const functions[TP_BPF_FUNCTIONS]);
 /*
- * pre: it is open, for TP_BPF_JOINED, and has no readers. From now on be told of process PID, which runs already. Takes a while.
+ * pre: it is open, for TP_BPF_JOINED, and has no readers. From now on receive the events of process PID, which is running. Takes a while.
  * Fails as tp_bpf_open does; close it then.
  */
 int tp_bpf_join(struct tp_bpf *bpf, pid_t pid);
 /* Give the readers what there is. Costs next to nothing if there is nothing. */
 void tp_bpf_take(struct tp_bpf *bpf);
-/* Take the rest, and be told no more. */
+/* Take the rest, and receive no more. */
 void tp_bpf_close(struct tp_bpf *bpf);
 /* pre: it has no readers. */
 void tp_bpf_release(struct tp_bpf *bpf);

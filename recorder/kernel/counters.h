@@ -8,7 +8,7 @@
  *	tp_counters_close(&counters);
  *
  * For an ordinary user the kernel counts only what happens in user space, unless kernel.perf_event_paranoid is below 2.
- * The meters say so (TEEPERF_METER_USER_ONLY). A counter that cannot be had is no error: its meter has a note.
+ * The meters say so (TEEPERF_METER_USER_ONLY). A counter that is not available is no error: its meter has a note.
  */
 #ifndef TP_COUNTERS_H
 #define TP_COUNTERS_H

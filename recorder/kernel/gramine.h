@@ -41,7 +41,7 @@ void tp_gramine_read(const struct tp_gramine *gramine,
  * whatever becomes of us: so a program never meets a broken pipe.
  */
 struct tp_gramine_tap {
-	int program;              /* what is to be the program's standard error; -1: closed */
+	int program;              /* the program's standard error; -1: closed */
 	pid_t pid;                /* of the process; 0: none */
 	struct tp_gramine *heard; /* shared with it */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * When the threads of the program got a processor and lost it, told by the kernel: perf's PERF_RECORD_SWITCH
+ * When the threads of the program got a processor and lost it, reported by the kernel: perf's PERF_RECORD_SWITCH
  * (perf_event_open(2)), which an ordinary user may have of his own processes at perf_event_paranoid 2. One event for each
  * processor, inherited by each thread and child, has a ring that the drain's thread empties into the trace (section SCHED).
  */
@@ -47,7 +47,7 @@ enum tp_sched_scope {
 };
 
 /*
- * Be told of process PID from now on, which has one thread and waits for us, so that nothing is missed. 0, or a negative
+ * Receive the switches of process PID from now on, which has one thread and waits for us, so that nothing is missed. 0, or a negative
  * tp_error, and sched->refused says the same: the recording can do without.
  */
 int tp_sched_open(struct tp_sched *sched, pid_t pid, enum tp_sched_scope scope);

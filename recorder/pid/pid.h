@@ -30,7 +30,7 @@ struct tp_pid {
 	char other[64];
 };
 
-/* Find its runtime. An error says what is wrong with the process, and what to do about it. */
+/* Find its runtime. An error says why the process cannot be recorded, and what to do about it. */
 int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err);
 
 /*
@@ -69,7 +69,7 @@ struct tp_pid_pattern {
 
 /*
  * "NAME" is a glob for a process's name or its executable's, with a slash for the executable's path; "cgroup:PATH" one for the path
- * of a control group, whose groups count, too. TEXT outlives the pattern. TP_ERR_SYNTAX says what it would do, or what is wanted.
+ * of a control group, whose groups count, too. TEXT outlives the pattern. TP_ERR_SYNTAX says what it would do, or what was expected.
  */
 int tp_pid_pattern_read(struct tp_pid_pattern *pattern, const char *text, struct tp_err *err);
 

@@ -87,7 +87,7 @@ struct tp_unfinished {
 
 /*
  * Open the trace PATH for reading and writing, through links only if `follow`, and read it. Fails if it
- * is not a trace, or if sections cannot be told apart before its end: what is behind would be cut off.
+ * is not a trace, or if sections cannot be found up to its end: the rest would be cut off.
  * pre: err is not NULL. Release it in any case.
  */
 int tp_unfinished_read(

@@ -49,13 +49,13 @@ enum {
 	TP_REGION_TOUCH_MS = 50, /* with touch_later, if it logs: many programs are over by then */
 };
 #define TP_REGION_NONE UINT32_MAX
-/* Functions in a list of a later selection: at least so many, in small logs, and beside those of the first one. */
+/* The least functions in the list of a later selection, in small logs, and beside those of the first one. */
 enum {
 	TP_REGION_SELECTION = 16384,
 	TP_REGION_SMALL_SELECTION = 512,
 	TP_REGION_SELECTION_MORE = 1024
 };
-/* Mode ring, unless told otherwise: all chunks, and those of a thread. */
+/* Mode ring, by default: all chunks, and those of a thread. */
 enum { TP_REGION_RING_CHUNKS = 1024, TP_REGION_KEPT_CHUNKS = 16 };
 
 /* Functions that are to record, by the hashes (abi.h) of their names, ascending. */
@@ -66,7 +66,7 @@ struct tp_region_only {
 };
 
 /*
- * A file that the log is to be in because somebody else has been told of it: a TEE's launcher, a manifest, a
+ * A file that the log is to be in because somebody else knows its name: a TEE's launcher, a manifest, a
  * virtual machine whose shared memory it is. It may be there already, with other things in it.
  */
 struct tp_place {
@@ -91,7 +91,7 @@ struct tp_place_file {
 /*
  * Open the file, or make it (for its owner alone). Refused without `force`: what holds something that is no log,
  * and a log that a process writes whose recorder was killed; in any case a log that another recorder has,
- * symbolic links, what is no regular file, and a guessable one of somebody else.
+ * symbolic links, files that are not regular, and a guessable one of somebody else.
  */
 int tp_place_open(const struct tp_place *place, struct tp_place_file *file, struct tp_err *err);
 
@@ -107,10 +107,10 @@ struct tp_region_options {
 	uint64_t ready;   /* of these, bytes that are supplied at the start, with memory in place */
 	uint64_t ahead;   /* ... and bytes that tp_region_grow supplies in any case */
 	bool touch_later; /* they are in nobody's page tables yet */
-	uint32_t chunk_count; /* exactly so many, whatever `size` says; 0: by `size` */
+	uint32_t chunk_count; /* the exact number, whatever `size` says; 0: by `size` */
 	uint32_t low_chunks;  /* with so few left, more are supplied ... */
 	uint32_t
-	    step_chunks; /* ... by so many; 0: as TP_REGION_LOW_CHUNKS says, TP_REGION_STEP_CHUNKS */
+	    step_chunks; /* ... by this number; 0: as TP_REGION_LOW_CHUNKS says, TP_REGION_STEP_CHUNKS */
 	uint32_t owned;  /* number + 1 of a chunk that the program's first thread has; 0: none */
 	uint32_t mode;
 	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
@@ -171,7 +171,7 @@ struct tp_region {
 };
 
 /*
- * Create and map a region, initialise its header, and supply what is to be ready. From its mapping to its
+ * Create and map a region, initialise its header, and supply its first chunks. From its mapping to its
  * release it is guarded (log_guard.h): another process may cut its file short at any time. On success free
  * it with tp_region_release.
  */
@@ -184,7 +184,7 @@ int tp_region_create(
  */
 void tp_region_publish(struct tp_region *region);
 
-/* What programs are told of where the log is: a path. */
+/* The log's place as programs get it: a path. */
 const char *tp_region_where(const struct tp_region *region);
 
 /*
@@ -210,7 +210,7 @@ void tp_region_empty(struct tp_region *region);
  */
 void tp_region_note_trace(struct tp_region *region, const char *trace);
 
-/* Folder of logs; the name of a log there, and what is behind it in that of its note. */
+/* Folder of logs; the name of a log there, and the suffix of its note's name. */
 #define TP_REGION_FOLDER "/dev/shm"
 #define TP_REGION_PREFIX "teeperf-"
 #define TP_REGION_NOTE ".trace"
@@ -239,7 +239,7 @@ uint32_t tp_region_collect(struct tp_region *region, uint32_t states, uint32_t *
 /* Chunk `number` is not out any more. pre: it was. */
 void tp_region_withdraw(struct tp_region *region, uint32_t number);
 
-/* With how many chunks left more are supplied, when a program has taken so many, so long after the region was made. */
+/* The number of chunks left at which more are supplied, by the chunks taken so far and the time since the region was made. */
 uint32_t tp_region_low(uint64_t taken, uint64_t ms);
 
 /*

@@ -20,7 +20,7 @@ struct tp_inlet {
 	const char *name; /* the caller's */
 	int fd;
 	bool grows;          /* a regular file: at its end more may come */
-	bool over;           /* it has ended, or cannot be read; not: somebody told us to end */
+	bool over;           /* it has ended, or cannot be read; not: we were asked to end */
 	int listener;        /* -1: none */
 	uint32_t cid;        /* of the virtual machine that may connect */
 	char *path;          /* of the listener, to be removed; NULL: none */
@@ -36,7 +36,7 @@ int tp_inlet_open(
     struct tp_inlet *inlet, const char *name, uint64_t timeout_ms, struct tp_err *err);
 void tp_inlet_release(struct tp_inlet *inlet);
 
-/* Called by any other thread: tp_inlet_read returns what is there, and then the end; or the end at once. */
+/* Called by any other thread: tp_inlet_read returns the buffered data, and then the end; or the end at once. */
 void tp_inlet_finish(struct tp_inlet *inlet);
 void tp_inlet_stop(struct tp_inlet *inlet);
 
