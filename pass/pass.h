@@ -31,7 +31,8 @@ struct tp_pass {
 	enum tp_shape shape;
 	bool one_thread;    /* for a platform that runs one thread (abi.h) */
 	bool untimed_exits; /* the clock is read on entry only */
-	uint32_t sample; /* of functions that would have events: 1 call of this number has them, 0: none */
+	uint32_t
+	    sample; /* of functions that would have events: 1 call of this number has them, 0: none */
 	const char *module; /* what it will be linked into, for mod: lines; NULL: not known */
 	const char
 	    *switches; /* names with "," between them: these functions switch stacks; or NULL */

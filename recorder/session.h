@@ -75,9 +75,10 @@ struct tp_session_options {
 	 * was opened and is released by the caller.
 	 */
 	struct tp_stream *stream;
-	pid_t watch;   /* the recording ends with this process, 0: with none */
-	bool late;     /* `watch` runs already, and is to take the log now */
-	bool late_off; /* ... but not to record until a command says so; start_off is set in any case */
+	pid_t watch; /* the recording ends with this process, 0: with none */
+	bool late;   /* `watch` runs already, and is to take the log now */
+	bool
+	    late_off; /* ... but not to record until a command says so; start_off is set in any case */
 	uint64_t duration_ns; /* end the recording when it is so old; 0: never */
 	uint64_t timeout_ms;  /* for the program to come; UINT64_MAX: no matter when */
 	/* The program is the host of a TEE, whose side is recorded, too, into this trace; NULL: no. */
@@ -103,8 +104,7 @@ struct tp_session_supply {
 	uint64_t of_all; /* 1: the other logs are there, too */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool
-	    is_ahead; /* guarded by lock: the program's first chunks are ready, or not available */
+	bool is_ahead; /* guarded by lock: the program's first chunks are ready, or not available */
 };
 
 struct tp_session {

@@ -48,11 +48,12 @@ struct tp_inventory_function {
 	                         ambiguous name if `ambiguous` */
 	bool ambiguous; /* different functions have this name: internal ones of several files */
 	bool system;    /* from a system header */
-	uint64_t instrs_start;     /* before optimisation */
-	struct tp_facts facts;     /* after it; zeroes unless emitted */
-	uint64_t indirect_calls;   /* call sites whose callee is not known */
-	uint64_t constant_trips;   /* loops whose number of rounds is known */
-	enum tp_category decision; /* what the compiler did; SKIP for functions that are not emitted */
+	uint64_t instrs_start;   /* before optimisation */
+	struct tp_facts facts;   /* after it; zeroes unless emitted */
+	uint64_t indirect_calls; /* call sites whose callee is not known */
+	uint64_t constant_trips; /* loops whose number of rounds is known */
+	enum tp_category
+	    decision; /* what the compiler did; SKIP for functions that are not emitted */
 	uint32_t sample;
 	const char *by_file; /* the allowlist line that said so; NULL: the default, or no list */
 	uint32_t by_line;

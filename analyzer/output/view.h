@@ -45,7 +45,8 @@ struct tp_view_options {
 	const char *const *borders;
 	uint32_t border_count;
 	bool by_module;
-	uint64_t around_slowest; /* of a timeline: only around this number of calls, the slowest; 0: all */
+	uint64_t
+	    around_slowest; /* of a timeline: only around this number of calls, the slowest; 0: all */
 };
 
 /* Whether a view is of functions that match options->function. */

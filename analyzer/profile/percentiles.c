@@ -385,8 +385,7 @@ int tp_percentiles_init(struct tp_percentiles *percentiles, const struct tp_anal
 	if (!code && give_up && atomic_load_explicit(give_up, memory_order_relaxed))
 		code = tp_err_set(err, TP_ERR_LIMIT, name, "interrupted");
 	else if (!code && !is_complete(&collection))
-		code = tp_err_set(
-		    err, TP_ERR_FORMAT, name, "it changed while it was read");
+		code = tp_err_set(err, TP_ERR_FORMAT, name, "it changed while it was read");
 	if (!code)
 		select_all(&collection, percentiles);
 	for (uint32_t i = 0; collection.cursors && i < analysis->thread_count; i++)

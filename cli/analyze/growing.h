@@ -27,7 +27,8 @@ struct tp_growing {
 	    kept; /* `last` is the caller's; kept.replay.why: the last look read all records */
 	/* The rest is for tp_growing_look. */
 	bool seen_gone;
-	struct teeperf_trace_log log; /* where the records are that are not in the trace yet; valid if has_log */
+	struct teeperf_trace_log
+	    log; /* where the records are that are not in the trace yet; valid if has_log */
 	bool has_log;
 };
 

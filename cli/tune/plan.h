@@ -52,7 +52,7 @@ enum tp_autotune_step {
 	TP_AUTOTUNE_AGAIN,     /* choose with the factor */
 	TP_AUTOTUNE_NO_EVENTS, /* over the budget, but hardly by events: nothing left to take away */
 	TP_AUTOTUNE_TIRED,     /* no more rounds */
-	TP_AUTOTUNE_UNTOLD, /* the cost of the last one is not known, nor so that of another */
+	TP_AUTOTUNE_UNTOLD,    /* the cost of the last one is not known, nor so that of another */
 };
 
 /*

@@ -111,7 +111,7 @@ struct tp_region_options {
 	uint32_t low_chunks;  /* with so few left, more are supplied ... */
 	uint32_t
 	    step_chunks; /* ... by this number; 0: as TP_REGION_LOW_CHUNKS says, TP_REGION_STEP_CHUNKS */
-	uint32_t owned;  /* number + 1 of a chunk that the program's first thread has; 0: none */
+	uint32_t owned; /* number + 1 of a chunk that the program's first thread has; 0: none */
 	uint32_t mode;
 	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
 	uint32_t clock;

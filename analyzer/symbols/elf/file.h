@@ -27,7 +27,8 @@ struct tp_elf_file {
 	uint32_t build_id_size; /* 0: none */
 	bool has_debug_info;
 	bool has_symbol_table; /* the whole one, which strip takes away */
-	char debug_link[256]; /* name of the file with its debug information; empty: none is named */
+	char
+	    debug_link[256]; /* name of the file with its debug information; empty: none is named */
 	uint32_t debug_link_checksum;
 };
 
