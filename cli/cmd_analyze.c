@@ -109,7 +109,8 @@ static int check_options(const struct tp_view *view)
 		return tp_options_usage("--by-caller is for the view histogram");
 	if (sort >= 0 && !view->sorted)
 		return tp_options_usage(
-		    "--sort is for the views top, function and histogram: '%s' has an order of its own",
+		    "--sort is for the views top, function and histogram: '%s' has an order of its "
+		    "own",
 		    view->name);
 	if (min_share_text && !view->shares)
 		return tp_options_usage(
@@ -285,9 +286,11 @@ const struct tp_command tp_cmd_analyze = {
     .usage = "[options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Show the profile in the trace FILE: calls, self time and inclusive time of each function,\n"
+	"Show the profile in the trace FILE: calls, self time and inclusive time of each "
+	"function,\n"
 	"the call tree, or another --view. Results go to standard output, everything else to\n"
-	"standard error. If the trace is damaged, the readable part is shown and the exit code is 1.\n",
+	"standard error. If the trace is damaged, the readable part is shown and the exit code is "
+	"1.\n",
     .examples = "teeperf analyze teeperf.trace\n"
 		"teeperf analyze --view tree --min-share 2 teeperf.trace\n"
 		"teeperf analyze --view function --function 'parse_*' teeperf.trace\n"

@@ -61,8 +61,7 @@ static const struct tp_option options[] = {
 	"take self times from a trace of all calls, or from perf samples; auto uses a trace "
 	"unless it would be too large"),
     TP_OPT_CHOICE(0, "time", &time_index, time_words, "wall|cpu",
-	"apply the budget to wall or processor "
-	"time"),
+	"apply the budget to wall or processor time"),
     TP_OPT_STRING(0, "from", &tune.options.from, "TRACE",
 	"take calls and self times from TRACE instead of building to measure them; TRACE must be "
 	"of this PROGRAM and input"),
@@ -150,7 +149,8 @@ static int report(void)
 	if (!tp_autotune_has_best(&tune)) {
 		status = print_report();
 		tp_command_warn(
-		    "no list is kept, as its cost could not be measured: run nothing else, let PROGRAM run longer, or give more --runs, or --time cpu");
+		    "no list is kept, as its cost could not be measured: run nothing else, let "
+		    "PROGRAM run longer, or give more --runs, or --time cpu");
 		return status ? status : EXIT_UNTOLD;
 	}
 	status = write_list(best);
@@ -167,11 +167,13 @@ static int report(void)
 		return TP_EXIT_DONE;
 	if (tune.ended == TP_AUTOTUNE_NO_EVENTS)
 		tp_command_warn(
-		    "the events of the last list can hardly cost that much: it is noise, or the start of the recording; let PROGRAM run longer, give more --runs, and run nothing else");
+		    "the events of the last list can hardly cost that much: it is noise, or the "
+		    "start of the recording; let PROGRAM run longer, give more --runs, and run "
+		    "nothing else");
 	else
 		tp_command_warn(
-		    "no list was within the budget: give more --rounds, a larger --budget, or fewer "
-		    "functions to --keep");
+		    "no list was within the budget: give more --rounds, a larger --budget, or "
+		    "fewer functions to --keep");
 	return TP_EXIT_FAILED;
 }
 
@@ -226,16 +228,22 @@ const struct tp_command tp_cmd_autotune = {
     .usage = "[options] -- BUILD [ARGS...] -- PROGRAM [ARGS...]",
     .operands = TP_OPERANDS_PROGRAM,
     .description =
-	"Builds PROGRAM without instrumentation, with call counts, and with events for all functions,\n"
-	"and runs each build. Chooses the functions that fit the budget, builds with that list, and\n"
-	"measures its real cost in turns with the uninstrumented program. Each measurement corrects\n"
+	"Builds PROGRAM without instrumentation, with call counts, and with events for all "
+	"functions,\n"
+	"and runs each build. Chooses the functions that fit the budget, builds with that list, "
+	"and\n"
+	"measures its real cost in turns with the uninstrumented program. Each measurement "
+	"corrects\n"
 	"the next choice. Writes the list that names the most time within the budget, and leaves\n"
 	"PROGRAM built with it.\n"
 	"\n"
-	"BUILD must compile with 'teeperf cc' and 'teeperf c++', and rebuild everything each time,\n"
+	"BUILD must compile with 'teeperf cc' and 'teeperf c++', and rebuild everything each "
+	"time,\n"
 	"as 'make -B CC=\"teeperf cc\"' does. Files record how they were built, so stale ones are\n"
-	"noticed. PROGRAM must do the same work in each run. Keep the machine otherwise idle during\n"
-	"measurements. Exits with 1 if no list fits the budget, and with 2, without a list, if the\n"
+	"noticed. PROGRAM must do the same work in each run. Keep the machine otherwise idle "
+	"during\n"
+	"measurements. Exits with 1 if no list fits the budget, and with 2, without a list, if "
+	"the\n"
 	"cost cannot be measured.\n",
     .examples = "  teeperf autotune -- make -B CC='teeperf cc' -- ./app input.txt\n"
 		"  teeperf autotune --budget 10% --build 'ninja -t clean && ninja' -- ./app\n",

@@ -37,9 +37,9 @@ static bool check(const char *file)
 		    mark.symbol);
 	else if (!quiet)
 		printf("%s: no mark in %" PRIu64 " bytes%s\n", name, mark.size,
-		    mark.elf
-			? ""
-			: "; it is not an ELF file, so what is packed or encrypted in it was not seen");
+		    mark.elf ? ""
+			     : "; it is not an ELF file, so packed or encrypted contents were not "
+			       "examined");
 	if (mark.inventory)
 		printf("%s: has the names and sources of all functions: an inventory of %" PRIu64
 		       " bytes; 'strip -R .teeperf.inventory' removes it\n",
@@ -65,11 +65,14 @@ const struct tp_command tp_cmd_check_release = {
     .summary = "fail if a file was built for profiling",
     .usage = "[options] FILE...",
     .description =
-	"A recorded program shows its host when it runs which function, so a TEE must not be recorded\n"
-	"in production. 'teeperf cc' and the runtime therefore leave a mark, an ELF note. Before you\n"
+	"A recorded program shows its host when it runs which function, so a TEE must not be "
+	"recorded\n"
+	"in production. 'teeperf cc' and the runtime therefore leave a mark, an ELF note. Before "
+	"you\n"
 	"sign, use this command to search for the mark, and for symbols of instrumented code, in\n"
 	"programs, libraries, objects, archives, and files that contain them unchanged, such as a\n"
-	"signed trusted application or an image. Exits with 1 if it finds one, or if a file cannot\n"
+	"signed trusted application or an image. Exits with 1 if it finds one, or if a file "
+	"cannot\n"
 	"be read.\n",
     .examples = "teeperf check-release enclave.so && sign enclave.so\n",
     .options = options,

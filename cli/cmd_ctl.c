@@ -83,20 +83,20 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 	case TP_CONTROL_LATER:
 		if (is_choice(verb)) {
 			tp_command_tell(
-			    "process %u obeys when it next takes a chunk of the log, makes "
-			    "a record after a second or more, loads a library, or calls "
-			    "teeperf_poll(); until then no other choice can be made; to be obeyed at "
-			    "once, record with '--control'\n",
+			    "process %u obeys when it next takes a chunk of the log, makes a "
+			    "record after a second or more, loads a library, or calls "
+			    "teeperf_poll(); until then no other choice can be made; to be obeyed "
+			    "at once, record with '--control'\n",
 			    reply->attached);
 			return TP_EXIT_DONE;
 		}
 		// A program that records takes chunks; one that does not has no reason to look.
 		tp_command_tell("process %u %s\n", reply->attached,
 		    verb == TP_CONTROL_OFF
-			? "obeys when it next takes a chunk of the log; to be obeyed at once, record "
-			  "with '--control'"
-			: "does not look until it calls teeperf_poll(): to switch recording on from "
-			  "outside, record with '--control'");
+			? "obeys when it next takes a chunk of the log; to be obeyed at once, "
+			  "record with '--control'"
+			: "does not look until it calls teeperf_poll(): to switch recording on "
+			  "from outside, record with '--control'");
 		return verb == TP_CONTROL_OFF ? TP_EXIT_DONE : TP_EXIT_FAILED;
 	case TP_CONTROL_UNHEARD:
 		tp_command_tell(
@@ -107,7 +107,8 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 	case TP_CONTROL_FAILED:
 		if (reply->snapshot) {
 			tp_command_tell(
-			    "the snapshot '%s' could not be written: there is no room for it, or the trace is not a file\n",
+			    "the snapshot '%s' could not be written: there is no room for it, or "
+			    "the trace is not a file\n",
 			    reply->output);
 			return TP_EXIT_FAILED;
 		}
@@ -182,7 +183,8 @@ static int run(int argc, char **argv)
 		verb++;
 	if (argc && verb == VERB_COUNT)
 		return tp_options_usage(
-		    "the command is on, off, status, flush, mark, stop, only, add or drop, not '%s'",
+		    "the command is on, off, status, flush, mark, stop, only, add or drop, not "
+		    "'%s'",
 		    argv[0]);
 	if (argc && is_choice(verbs[verb].verb) && argc != 3)
 		return tp_options_usage("'%s' needs %s and a process id", argv[0],
@@ -213,8 +215,8 @@ static const struct tp_option options[] = {
 const struct tp_command tp_cmd_ctl = {
     .name = "ctl",
     .summary = "control a running recording",
-    .usage =
-	"[options] on|off|status|flush|stop PID | mark [NAME] PID | only LIST PID | add|drop PATTERN PID",
+    .usage = "[options] on|off|status|flush|stop PID | mark [NAME] PID | only LIST PID | add|drop "
+	     "PATTERN PID",
     .operands = "on off status flush mark stop only add drop",
     .description =
 	"Controls the recording whose 'teeperf record' or whose program has process id PID.\n"
@@ -222,9 +224,11 @@ const struct tp_command tp_cmd_ctl = {
 	"  on      switch recording on\n"
 	"  off     switch recording off\n"
 	"  status  show whether recording is on, and how much has been recorded\n"
-	"  flush   write everything complete to the trace now; with 'record --mode ring', write the\n"
+	"  flush   write everything complete to the trace now; with 'record --mode ring', write "
+	"the\n"
 	"          contents of the rings to a separate trace, FILE.snapshot-1, -2 and so on\n"
-	"  mark    mark this moment as NAME in the trace's timeline ('--time-range mark:NAME'), and\n"
+	"  mark    mark this moment as NAME in the trace's timeline ('--time-range mark:NAME'), "
+	"and\n"
 	"          begin a new phase for the counters of 'record --counters' and '--energy'\n"
 	"  stop    end the recording and complete the trace; the program runs on\n"
 	"  only    record only instrumented functions that the allowlist LIST allows\n"
@@ -234,7 +238,8 @@ const struct tp_command tp_cmd_ctl = {
 	"PATTERN is a glob for linkage and demangled names, or a line of an allowlist\n"
 	"(src:*/net/*). If a call is open when its function is dropped, it ends there.\n"
 	"\n"
-	"The program obeys at once if it was started with 'teeperf record --control'. Otherwise it\n"
+	"The program obeys at once if it was started with 'teeperf record --control'. Otherwise "
+	"it\n"
 	"obeys when one of its threads fills a chunk of the log or calls teeperf_poll().\n",
     .examples = "  teeperf record --control --on-start off ./server &\n"
 		"  teeperf ctl on $!\n"

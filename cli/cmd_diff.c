@@ -108,8 +108,8 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 		const struct tp_analysis *other = runs[i];
 		if (one->timeless != other->timeless || one->time.known != other->time.known)
 			return tp_command_refuse(TP_ERR_LIMIT, other->trace->source.name,
-			    "its times are in %s, and those of '%s' in %s: record both with the same "
-			    "--clock",
+			    "its times are in %s, and those of '%s' in %s: record both with the "
+			    "same --clock",
 			    tp_view_unit(other), one->trace->source.name, tp_view_unit(one));
 		if (one->compensation.applied != other->compensation.applied)
 			tp_command_warn(
@@ -240,7 +240,8 @@ const struct tp_command tp_cmd_diff = {
     .description =
 	"Compare the profiles of traces: calls, self time and inclusive time of each function or\n"
 	"call path. Functions are matched by module and by their name in the symbol table, so the\n"
-	"program may have been rebuilt, and its file renamed. With several runs on each side, means\n"
+	"program may have been rebuilt, and its file renamed. With several runs on each side, "
+	"means\n"
 	"are compared, and p is the probability that such a difference arises by chance.\n",
     .examples =
 	"teeperf diff old.trace new.trace\n"

@@ -219,7 +219,8 @@ static int write_results(const struct tp_experiment *experiment)
 	const bool bad = results.bad[TP_RUN_FAILED] || results.bad[TP_RUN_TIMED_OUT];
 	if (!code && bad)
 		tp_command_warn(
-		    "%u runs failed and %u timed out: medians leave them out; their output is in their folders, and --retry runs them again",
+		    "%u runs failed and %u timed out: medians leave them out; their output is in "
+		    "their folders, and --retry runs them again",
 		    results.bad[TP_RUN_FAILED], results.bad[TP_RUN_TIMED_OUT]);
 	tp_results_release(&results);
 	return code ? tp_command_fail(&err) : bad ? TP_EXIT_FAILED : TP_EXIT_DONE;
@@ -314,8 +315,10 @@ const struct tp_command tp_cmd_experiment = {
 	"\n"
 	"docs/experiments.md describes plans. Their keys:\n"
 	"  [globals]        output_directory, sample_size, warm_up, timeout, seed, deep_trace,\n"
-	"                   extra_perf_events, system_events, energy, energy_sample_interval, debug,\n"
-	"                   disk_read_nj_per_byte, disk_write_nj_per_byte, num_threads, enclave_size\n"
+	"                   extra_perf_events, system_events, energy, energy_sample_interval, "
+	"debug,\n"
+	"                   disk_read_nj_per_byte, disk_write_nj_per_byte, num_threads, "
+	"enclave_size\n"
 	"  [factors]        NAME = [VALUES]\n"
 	"  [variants.NAME]  kind, executable, options, env, build_executable, build_args,\n"
 	"                   allowlist, manifest, keep_traces\n"

@@ -61,7 +61,8 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "min-width", &least_pixels, "PIXELS",
 	"in a flame graph, omit narrower frames (default: 0.2)"),
     TP_OPT_STRING(0, "min-share", &least_share, "PERCENT",
-	"in dot, omit functions with less of all time, and calls with a fifth of that (default: 0.5)"),
+	"in dot, omit functions with less of all time, and calls with a fifth of that (default: "
+	"0.5)"),
     TP_PUSH_OPTIONS(push),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
@@ -148,7 +149,8 @@ static int choose(const struct tp_open_trace *open, const char *file)
 		    "recorded without a clock, so there are no times: use --weight calls");
 	if (weight < 0)
 		tp_command_warn(
-		    "recorded without a clock: call paths weigh their calls, as with --weight calls");
+		    "recorded without a clock: call paths weigh their calls, as with --weight "
+		    "calls");
 	wanted.weight = TP_WEIGHT_CALLS;
 	return TP_EXIT_DONE;
 }
@@ -237,9 +239,10 @@ static int write_named(const struct tp_analysis *analysis, const char *path)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
 		    split ? "several files cannot go to standard output: name them with -o"
 		    : export->render_file
-			? "this format is not written from front to back and cannot go to standard output: name "
-			  "a file with -o"
-			: "this format is a directory and cannot go to standard output: name it with -o");
+			? "this format is not written from front to back and cannot go to standard "
+			  "output: name a file with -o"
+			: "this format is a directory and cannot go to standard output: name it "
+			  "with -o");
 	if (split) {
 		code = tp_slices_split(export->slices, analysis, &wanted, path, &err);
 	} else if (export->render_file) {
@@ -259,7 +262,8 @@ static void note_calls(const struct tp_analysis *analysis)
 		tp_command_warn("times are as recorded, including the cost of recording");
 	if (analysis->counts.contexts)
 		tp_command_warn(
-		    "calls whose stack was left and resumed appear in parts, and count more than once");
+		    "calls whose stack was left and resumed appear in parts, and count more than "
+		    "once");
 	if (split)
 		tp_command_warn("calls that run on from one file into the next appear in both");
 	if (analysis->counted_count || analysis->sampled_count || analysis->left_out_count ||
@@ -462,11 +466,14 @@ const struct tp_command tp_cmd_export = {
     .usage = "--format FORMAT [options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Convert the profile in the trace FILE: to folded stacks, to a flame graph (one SVG file with\n"
-	"search and zoom that opens in any browser without network access), or to another format of\n"
+	"Convert the profile in the trace FILE: to folded stacks, to a flame graph (one SVG file "
+	"with\n"
+	"search and zoom that opens in any browser without network access), or to another format "
+	"of\n"
 	"--list.\n"
 	"\n"
-	"With --push, send the result to a server instead: pprof to Pyroscope or Parca, otlp to an\n"
+	"With --push, send the result to a server instead: pprof to Pyroscope or Parca, otlp to "
+	"an\n"
 	"OpenTelemetry collector, with the labels service_name (the program), host, and those of\n"
 	"--label. Each push adds to the server's data, so push a recording only once.\n",
     .examples =
@@ -474,8 +481,10 @@ const struct tp_command tp_cmd_export = {
 	"teeperf export --format folded teeperf.trace > teeperf.folded\n"
 	"teeperf export --format flamegraph --baseline before.trace after.trace\n"
 	"teeperf export --format folded --family teeperf.trace > teeperf.folded\n"
-	"teeperf export --format pprof --push http://localhost:4040 --label environment=canary teeperf.trace\n"
-	"teeperf export --format pprof --push https://parca.example.com --server parca --token-file ~/.token teeperf.trace\n"
+	"teeperf export --format pprof --push http://localhost:4040 --label environment=canary "
+	"teeperf.trace\n"
+	"teeperf export --format pprof --push https://parca.example.com --server parca "
+	"--token-file ~/.token teeperf.trace\n"
 	"teeperf export --format otlp --push http://localhost:4318 teeperf.trace\n"
 	"teeperf export --list\n",
     .options = options,

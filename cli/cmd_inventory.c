@@ -72,9 +72,9 @@ static void note_source(const struct tp_from_source_counts *counts, uint32_t fun
 	    (unsigned long long)(counts->files - counts->lost), (unsigned long long)counts->files,
 	    (unsigned long long)counts->erroneous, functions);
 	tp_command_tell(
-	    "without a name until they are compiled: %llu templates and their "
-	    "members, %llu lambdas, %llu members that the compiler writes; left out: %llu functions "
-	    "of system headers\n",
+	    "without a name until they are compiled: %llu templates and their members, %llu "
+	    "lambdas, %llu members that the compiler writes; left out: %llu functions of system "
+	    "headers\n",
 	    (unsigned long long)counts->templates, (unsigned long long)counts->lambdas,
 	    (unsigned long long)counts->implied, (unsigned long long)counts->system);
 }
@@ -134,9 +134,12 @@ const struct tp_command tp_cmd_inventory = {
     .description =
 	"Show the functions of programs, libraries, object files, archives and *.tpinv files that\n"
 	"'teeperf cc' compiled, and of all *.tpinv files in folders: their size before and after\n"
-	"optimisation, where they were inlined, and how they are instrumented. With --from-source,\n"
-	"read the functions from their sources instead: names, places and a rough size; of templates\n"
-	"and lambdas, only the number. --format tpinv writes them all as one file, which can be read\n"
+	"optimisation, where they were inlined, and how they are instrumented. With "
+	"--from-source,\n"
+	"read the functions from their sources instead: names, places and a rough size; of "
+	"templates\n"
+	"and lambdas, only the number. --format tpinv writes them all as one file, which can be "
+	"read\n"
 	"again.\n",
     .examples = "  teeperf inventory app\n"
 		"  teeperf inventory --state inlined --no-system app\n"

@@ -102,7 +102,8 @@ static int check_parameters(const struct opened *opened, int argc, char **argv)
 		if (!known)
 			return tp_options_usage(
 			    example
-				? "--param: this example has no parameter :%s; --show prints its SQL"
+				? "--param: this example has no parameter :%s; --show prints its "
+				  "SQL"
 				: "--param: the SQL has no :%s",
 			    name);
 	}
@@ -227,11 +228,14 @@ const struct tp_command tp_cmd_query = {
     .usage = "[options] [FILE] [SQL ...]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Run SQL (SQLite's dialect) over the trace FILE. Threads, functions, call paths, single calls\n"
-	"and records are tables; --schema describes them. Nothing is imported or written. Without SQL\n"
+	"Run SQL (SQLite's dialect) over the trace FILE. Threads, functions, call paths, single "
+	"calls\n"
+	"and records are tables; --schema describes them. Nothing is imported or written. Without "
+	"SQL\n"
 	"arguments, SQL and commands are read from standard input; .help lists the commands.\n",
     .examples =
-	"teeperf query teeperf.trace 'SELECT function, calls, self_ns FROM functions ORDER BY self_ns DESC'\n"
+	"teeperf query teeperf.trace 'SELECT function, calls, self_ns FROM functions ORDER BY "
+	"self_ns DESC'\n"
 	"teeperf query --example=latency-by-caller --param function=parse teeperf.trace\n"
 	"teeperf query --example=diff --attach b=before.trace teeperf.trace\n",
     .options = options,

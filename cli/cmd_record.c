@@ -39,8 +39,8 @@ static void tell_recovered(const struct tp_recovered *recovered, const struct tp
 	char trace[PATH_MAX];
 	tp_shown_name(trace, recovered->trace);
 	if (err)
-		tp_command_warn(
-		    "the log of a killed recorder was left, as its trace could not be completed: %s",
+		tp_command_warn("the log of a killed recorder was left, as its trace could not be "
+				"completed: %s",
 		    tp_err_format(err, text, sizeof(text)));
 	else if (recovered->gone)
 		tp_command_warn(
@@ -97,8 +97,8 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 {
 	if (session->region.shrunk_by)
 		tp_command_warn(
-		    "the log has only %llu MiB, as '%s' allows no more: raise that limit, or choose with "
-		    "'--size'",
+		    "the log has only %llu MiB, as '%s' allows no more: raise that limit, or "
+		    "choose with '--size'",
 		    (unsigned long long)session->region.chunk_count * TP_REGION_CHUNK_SIZE /
 			1048576,
 		    session->region.shrunk_by);

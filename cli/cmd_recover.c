@@ -83,7 +83,8 @@ const struct tp_command tp_cmd_recover = {
     .usage = "[options] FILE",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Add the events that were still in the log when the recorder was killed to the trace FILE,\n"
+	"Add the events that were still in the log when the recorder was killed to the trace "
+	"FILE,\n"
 	"and remove the log. Afterwards only events that the program counted as lost, or that the\n"
 	"recorder failed to write, are missing; the command reports them. The program must have\n"
 	"ended. The next 'teeperf record' does the same for all traces of this user.\n",

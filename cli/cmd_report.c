@@ -29,7 +29,8 @@ static const struct tp_option options[] = {
     TP_OPT_COUNT(0, "heat-maps", &heat_maps, "N",
 	"show latency over time for the N functions with most inclusive time (default: 100)"),
     TP_OPT_COUNT(0, "slowest", &slowest, "N",
-	"draw the N slowest calls of each function with all calls inside them (default: 5; 0: none)"),
+	"draw the N slowest calls of each function with all calls inside them (default: 5; 0: "
+	"none)"),
     TP_OPT_COUNT(0, "slowest-calls", &slowest_calls, "N",
 	"draw at most N calls inside the slowest ones, all functions together (default: 100000)"),
     TP_OPT_STRING(0, "source", &source, "DIR",
@@ -72,7 +73,8 @@ static int write_report(const struct tp_analysis *analysis, const struct tp_anal
 		return tp_command_fail(&err);
 	if (base && base->timeless != analysis->timeless)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, base->timeless ? baseline : file,
-		    "one was recorded without a clock and the other with one: they cannot be compared");
+		    "one was recorded without a clock and the other with one: they cannot be "
+		    "compared");
 	struct tp_buf path;
 	tp_buf_init(&path);
 	tp_buf_addf(&path, "%s%s", output ? output : file, output ? "" : ".html");
@@ -99,7 +101,8 @@ static int run(int argc, char **argv)
 	open_options.time = TP_TIME_WALL;
 	if (time && baseline)
 		return tp_options_usage(
-		    "--time with --baseline: a comparison in a report is of wall time; use 'teeperf diff --time %s'",
+		    "--time with --baseline: a comparison in a report is of wall time; use "
+		    "'teeperf diff --time %s'",
 		    tp_time_words[time]);
 	struct stat stat_of;
 	if (source && (stat(source, &stat_of) || !S_ISDIR(stat_of.st_mode)))
@@ -137,7 +140,8 @@ const struct tp_command tp_cmd_report = {
     .usage = "[options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Write one HTML file about the trace FILE that opens in any current browser without network\n"
+	"Write one HTML file about the trace FILE that opens in any current browser without "
+	"network\n"
 	"access: flame graph, timeline of the threads, functions with percentiles, callers and\n"
 	"callees, call tree and, for two traces, the changes. In the page, ? lists the keys.\n",
     .examples = "teeperf report teeperf.trace\n"

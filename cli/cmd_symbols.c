@@ -58,8 +58,8 @@ static int add_all(struct tp_address_list *wanted, const struct teeperf_module *
 	if (!added)
 		return tp_command_refuse(TP_ERR_MEMORY, NULL, "no memory for the addresses");
 	return tp_command_refuse(TP_ERR_NOT_FOUND, module->path,
-	    "no functions are in its symbol table, nor in a debug file's; name the folder of that with "
-	    "--debug-dir");
+	    "no functions are in its symbol table, nor in a debug file's; name the folder of that "
+	    "with --debug-dir");
 }
 
 // A number in front of which PREFIX stands; printf takes longer than finding the names.
@@ -182,7 +182,8 @@ static int show_inlines(const struct teeperf_module *module, const struct tp_sym
 	int64_t code;
 	if (!path)
 		code = tp_err_set(&err, TP_ERR_NOT_FOUND, module->path,
-		    "no debug information: compile with -g, or name its debug file with --debug-dir");
+		    "no debug information: compile with -g, or name its debug file with "
+		    "--debug-dir");
 	else if (!chains)
 		code = tp_err_memory(&err, module->path);
 	else {
@@ -241,8 +242,10 @@ const struct tp_command tp_cmd_symbols = {
     .summary = "show names and source lines of a program's functions",
     .usage = "[options] FILE [ADDRESS... | -]",
     .description =
-	"Print, as CSV, the names and source lines of functions in the program or library FILE, found\n"
-	"as 'teeperf analyze' finds them: of all functions in its symbol table, or of those at each\n"
+	"Print, as CSV, the names and source lines of functions in the program or library FILE, "
+	"found\n"
+	"as 'teeperf analyze' finds them: of all functions in its symbol table, or of those at "
+	"each\n"
 	"ADDRESS (hexadecimal, as in the file). '-' reads addresses from standard input.\n",
     .examples = "  teeperf symbols app > functions.csv\n"
 		"  teeperf symbols --debug-dir debug libparse.so 0x12f0 0x1410\n",

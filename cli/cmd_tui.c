@@ -44,10 +44,13 @@ const struct tp_command tp_cmd_tui = {
     .summary = "browse a recorded program on the terminal",
     .usage = "[options] [FILE]",
     .description =
-	"Browse the trace FILE on the terminal: functions, the call tree, callers and callees, the\n"
+	"Browse the trace FILE on the terminal: functions, the call tree, callers and callees, "
+	"the\n"
 	"slowest calls of a function and what happened in each, threads, and notes about the\n"
-	"recording. The arrows choose a row, Enter opens it, Esc goes back; / searches, & filters,\n"
-	"< and > sort; ? lists all keys. With --watch, the pages follow a trace while it is recorded.\n",
+	"recording. The arrows choose a row, Enter opens it, Esc goes back; / searches, & "
+	"filters,\n"
+	"< and > sort; ? lists all keys. With --watch, the pages follow a trace while it is "
+	"recorded.\n",
     .examples = "teeperf tui\n"
 		"teeperf tui --time cpu app.trace\n"
 		"teeperf tui --watch PID\n",

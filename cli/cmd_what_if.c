@@ -57,7 +57,8 @@ static int parse_speedups(void)
 		// Not >, which NaN is not.
 		if (!any || (*at && *at != ',') || !(percent <= 100 && percent >= -1000))
 			return tp_options_usage(
-			    "--speedup: '%s' is not a list of percentages up to 100 such as 20%% or 10,50",
+			    "--speedup: '%s' is not a list of percentages up to 100 such as 20%% "
+			    "or 10,50",
 			    speedup_text);
 		if (wanted.speedup_count == TP_PREDICT_SPEEDUPS_MAX)
 			return tp_options_usage(
@@ -100,9 +101,10 @@ static int show(const struct tp_open_trace *open)
 	const double off = predictions.replayed / predictions.measured - 1;
 	if (fabs(off) > TRUSTED)
 		tp_command_warn(
-		    "with nothing changed the model says %+.1f%% of the time that was measured, and its "
-		    "predictions are as far off: record where the program has its processors for itself, with a "
-		    "hardware clock and nothing lost, or say how many processors it had (--processors)",
+		    "with nothing changed the model says %+.1f%% of the time that was measured, "
+		    "and its predictions are as far off: record where the program has its "
+		    "processors for itself, with a hardware clock and nothing lost, or say how "
+		    "many processors it had (--processors)",
 		    100 * off);
 	tp_pager_start(open->damaged ? TP_EXIT_FAILED : TP_EXIT_DONE);
 	tp_stdout_open(&out);
@@ -138,8 +140,10 @@ const struct tp_command tp_cmd_what_if = {
     .usage = "[options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Replay the recorded work and waits of all threads with one function faster, and predict how\n"
-	"long the run would take. Speeding up a thread that no other thread waits for gains nothing;\n"
+	"Replay the recorded work and waits of all threads with one function faster, and predict "
+	"how\n"
+	"long the run would take. Speeding up a thread that no other thread waits for gains "
+	"nothing;\n"
 	"speeding up one that others wait for can gain more than its share of the time.\n"
 	"Record with '--events sched', so that the trace shows which thread woke which.\n",
     .examples = "teeperf record --events sched ./server\n"

@@ -40,7 +40,8 @@ static int check_labels(const struct tp_option_list *labels)
 		const char *label = labels->items[i];
 		if (!tp_profile_label_check(label))
 			return tp_options_usage(
-			    "--label: '%s' is not of the form NAME=VALUE, such as environment=canary; a name has letters, digits and '_'",
+			    "--label: '%s' is not of the form NAME=VALUE, such as "
+			    "environment=canary; a name has letters, digits and '_'",
 			    label);
 		for (uint32_t j = 0; j < i; j++)
 			if (strncmp(label, labels->items[j], strcspn(label, "=") + 1) == 0)

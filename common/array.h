@@ -35,8 +35,8 @@ static inline void *tp_array_grow(
 }
 
 /*
- * Have room for NEED items in the array ITEMS, which has ROOM, a variable of an unsigned type. False: no memory, or so
- * many do not fit that type; nothing has changed then.
+ * Have room for NEED items in the array ITEMS, which has ROOM, a variable of an unsigned type. False: no memory, or NEED
+ * does not fit that type; nothing has changed then.
  */
 #define TP_GROW(items, room, need)                                                               \
 	__extension__({                                                                          \

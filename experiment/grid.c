@@ -361,7 +361,8 @@ int tp_grid_order(struct tp_grid *grid, uint64_t seed, struct tp_err *err)
 		rounds = repeat->samples > rounds ? repeat->samples : rounds;
 		if (count > TP_GRID_RUNS_MOST)
 			return tp_plan_fail(grid->plan, grid->cells[i].task->place, err,
-			    "these are more than %d runs; give factors fewer values, or a smaller sample_size",
+			    "these are more than %d runs; give factors fewer values, or a smaller "
+			    "sample_size",
 			    TP_GRID_RUNS_MOST);
 	}
 	free(grid->runs);

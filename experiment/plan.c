@@ -391,7 +391,8 @@ static int set_kind(struct tp_plan *plan, struct tp_variant *variant, struct tp_
 		}
 	const char *nearest = tp_spelling_nearest(name.text, tp_variant_kinds);
 	return tp_plan_fail(plan, name.place, err,
-	    "'%s' is not a kind of variant%s%s%s; kinds are native, teeperf, perf-stat, gramine-direct and gramine-sgx",
+	    "'%s' is not a kind of variant%s%s%s; kinds are native, teeperf, perf-stat, "
+	    "gramine-direct and gramine-sgx",
 	    name.text, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 	    nearest ? "'?" : "");
 }
@@ -528,7 +529,8 @@ static int name_task(struct tp_plan *plan, struct tp_task *task, struct tp_err *
 		if (strcmp(other->name, task->name) == 0)
 			return tp_plan_fail(plan,
 			    task->name_text.text ? task->name_text.place : task->place, err,
-			    "two tasks are called '%s'; give this one a name, as in name = \"%s-2\"",
+			    "two tasks are called '%s'; give this one a name, as in name = "
+			    "\"%s-2\"",
 			    task->name, task->name);
 	return 0;
 }
@@ -602,7 +604,8 @@ static int read_tasks(struct tp_plan *plan, const struct tp_toml *node, struct t
 {
 	if (!node || node->type != TP_TOML_ARRAY || !node->count)
 		return tp_plan_fail(plan, node ? node->place : (struct tp_toml_place){1, 1}, err,
-		    "there are no tasks; write [[tasks]] and what to run, as in executable = \"/bin/true\"");
+		    "there are no tasks; write [[tasks]] and what to run, as in executable = "
+		    "\"/bin/true\"");
 	plan->tasks = take(plan, node->count * sizeof(*plan->tasks), err);
 	if (!plan->tasks)
 		return TP_ERR_MEMORY;
@@ -630,7 +633,8 @@ static int read_root(struct tp_plan *plan, const struct tp_toml *root, struct tp
 	plan->has_seed = globals && globals->type == TP_TOML_TABLE && find(globals, "seed");
 	if (!code && plan->energy_interval_ns < 1000000)
 		code = tp_plan_fail(plan, find(globals, "energy_sample_interval")->place, err,
-		    "'energy_sample_interval' must be at least 1 ms: the counters change no faster");
+		    "'energy_sample_interval' must be at least 1 ms: the counters change no "
+		    "faster");
 	if (!code)
 		code = read_factors(plan, globals, find(root, "factors"), &plan->factors, err);
 	if (!code)

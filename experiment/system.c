@@ -107,6 +107,6 @@ void tp_system_sums_report(const struct tp_system_sums *sums, uint64_t lost, str
 		    "block devices are too small");
 	if (sums->other_devices)
 		tp_measured_note(to,
-		    "requests of more than %d block devices are not told apart, and are left out",
+		    "requests of more than %d block devices are left out",
 		    TP_SYSTEM_DEVICES);
 }

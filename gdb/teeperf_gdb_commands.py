@@ -173,8 +173,8 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
             elif run[-1] != thread.first:
                 why = log.gone("the first %d chunks" % run[-1])
             else:
-                why = "the log does not tell of the thread from its beginning"
-            say("  and the calls that began before what is in memory (%s)" % why)
+                why = "the log does not have the thread from its beginning"
+            say("  and the calls that began before the records in memory (%s)" % why)
         if log.switched and not log.clock:
             say("  ? recording was off at times, and without a clock nothing tells when: calls may be wrong")
         elif thread.doubtful:

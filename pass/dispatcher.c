@@ -20,7 +20,8 @@ static const unsigned supported[] = {TP_LLVM_SUPPORTED};
 static void fail_unknown(void)
 {
 	tp_host_refuse(
-	    "TeePerf.so cannot find out which LLVM this program has: use the TeePerf.so in the folder llvm-N, with the LLVM major for N");
+	    "TeePerf.so cannot find out which LLVM this program has: use the TeePerf.so in the "
+	    "folder llvm-N, with the LLVM major for N");
 }
 
 // Where the plugin's entry is; LLVM asks for ours when we have been loaded.

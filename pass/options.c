@@ -72,7 +72,8 @@ static int choose_level(const char *value, struct tp_pass *pass, struct tp_err *
 		number = strtoul(value + strlen(sample) + 1, &end, 10);
 	if (!end || *end || number == 0 || number > TP_SAMPLE_MAX)
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "teeperf: invalid value '%s' for TEEPERF_LEVEL (-teeperf-level): expected event, count, sample or sample/N, N being 1 to %u",
+		    "teeperf: invalid value '%s' for TEEPERF_LEVEL (-teeperf-level): expected "
+		    "event, count, sample or sample/N, N being 1 to %u",
 		    value, TP_SAMPLE_MAX);
 	pass->sample = (uint32_t)number;
 	return 0;

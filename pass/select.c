@@ -202,7 +202,9 @@ static void warn_of_scalable_vectors(LLVMModuleRef module, unsigned count)
 	const bool is_arm = !strncmp(LLVMGetTarget(module), "aarch64", strlen("aarch64"));
 	char text[320];
 	snprintf(text, sizeof(text),
-	    "teeperf: %u function%s compiled for scalable vectors (%s), whose registers recording would overwrite, and %s not recorded: compile without %s, or leave %s out with =skip in an allowlist to silence this",
+	    "teeperf: %u function%s compiled for scalable vectors (%s), whose registers recording "
+	    "would overwrite, and %s not recorded: compile without %s, or leave %s out with =skip "
+	    "in an allowlist to silence this",
 	    count, count == 1 ? " is" : "s are", is_arm ? "SVE or SME" : "V",
 	    count == 1 ? "is" : "are", is_arm ? "+sve and +sme" : "v and zve",
 	    count == 1 ? "it" : "them");

@@ -259,7 +259,8 @@ static int start_follow(struct tp_session *session, struct tp_err *err)
 		return 0;
 	if (!session->writer.regular)
 		return tp_err_set(err, TP_ERR_LIMIT, options->output,
-		    "'--follow-fork' needs a regular file as output: the other traces are named after it");
+		    "'--follow-fork' needs a regular file as output: the other traces are named "
+		    "after it");
 	const struct tp_follow_options follow = {
 	    .output = options->output,
 	    .first = &session->region,

@@ -91,11 +91,13 @@ const char *tp_session_no_selection(const struct tp_session *session)
 	if (session->has_inner)
 		return "the selection cannot be changed with 'record --tee'";
 	if (session->options.calibrate.count)
-		return "the selection cannot be changed with 'record --calibrate', which changes it itself";
+		return "the selection cannot be changed with 'record --calibrate', which changes "
+		       "it itself";
 	if (session->options.stream)
 		return "the selection cannot be changed with 'record --stream'";
 	if (session->clock_log.clock == TEEPERF_CLOCK_NONE)
-		return "without a clock, records before and after a change cannot be separated: record with another '--clock'";
+		return "without a clock, records before and after a change cannot be separated: "
+		       "record with another '--clock'";
 	if (attached_pid(session) && !tp_load_acquire(&header->selected))
 		return "the program's runtime is too old to change its selection: rebuild it";
 	return NULL;
@@ -142,7 +144,8 @@ static enum tp_control_result select_functions(struct tp_session *session,
 	struct tp_selection_log *selections = &session->drain.selections;
 	const char *refused =
 	    session->options.guide
-		? "'record --budget' selects the functions: record without it to select them yourself"
+		? "'record --budget' selects the functions: record without it to select them "
+		  "yourself"
 		: tp_session_no_selection(session);
 	const struct tp_region_only wanted = {
 	    .kind = (enum teeperf_only)(request->only & 3),

@@ -87,7 +87,8 @@ static bool meet(void *context, uint64_t told)
 		return true;
 	}
 	tp_err_set(&session->unmet, TP_ERR_NOT_FOUND, NULL,
-	    "the log names process %llu, which does not map it on this machine: in a TEE, a container or another machine, thread numbers differ",
+	    "the log names process %llu, which does not map it on this machine: in a TEE, a "
+	    "container or another machine, thread numbers differ",
 	    (unsigned long long)told);
 	refuse(session);
 	return true;

@@ -566,7 +566,8 @@ const char *__teeperf_why(void)
 	case TEEPERF_ATTACH_BAD_MODULE:
 		return "a part of it is compiled by another version of teeperf than its runtime";
 	case TEEPERF_ATTACH_NO_MODULE:
-		return "it has no code compiled by 'teeperf cc', or its allowlist selects no function";
+		return "it has no code compiled by 'teeperf cc', or its allowlist selects no "
+		       "function";
 	case TEEPERF_ATTACH_BAD_LOG:
 		return "the memory is not a complete log of this version of teeperf";
 	case TEEPERF_ATTACH_NOT_SHARED:

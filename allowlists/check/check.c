@@ -190,7 +190,8 @@ static void check_one_gone(struct checking *at, bool inlined)
 		tp_buf_addf_clean(&at->what,
 		    "'%s' was removed by the compiler: nothing is recorded", function->demangled);
 		tp_buf_add_string(&at->remedy,
-		    "it is not called, or was inlined completely: '=force' keeps its calls, if there are any");
+		    "it is not called, or was inlined completely: '=force' keeps its calls, if "
+		    "there are any");
 	}
 	find(at, inlined ? TP_FINDING_INLINED : TP_FINDING_REMOVED, TP_SEVERITY_WARNING,
 	    TP_FATE_INLINED, TP_FATE_REMOVED);
@@ -239,7 +240,8 @@ static void check_partly(struct checking *at)
 	} else {
 		tp_buf_addf(&at->what,
 		    "%" PRIu32 " of the %" PRIu32
-		    " functions that match were also inlined elsewhere, and calls there are not recorded: ",
+		    " functions that match were also inlined elsewhere, and calls there are not "
+		    "recorded: ",
 		    partly, at->found->matched);
 		add_examples(at, TP_FATE_PARTLY, partly);
 	}
@@ -360,8 +362,8 @@ static void check_list(struct checking *at)
 	    "nothing is instrumented: the list selects none of the program's %" PRIu32 " functions",
 	    there);
 	tp_buf_add_string(&at->remedy,
-	    "functions are instrumented if the last line that matches them says allow, sample, count "
-	    "or force, or 'default:allow' does");
+	    "functions are instrumented if the last line that matches them says allow, sample, "
+	    "count or force, or 'default:allow' does");
 	at->failed = at->what.failed || at->remedy.failed ||
 		     !add_finding(at->check, TP_FINDING_EMPTY, TP_SEVERITY_WARNING, at->what.data,
 			 at->remedy.data);

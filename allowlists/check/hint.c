@@ -266,7 +266,8 @@ static bool hint_source(
 			if (!answer.count)
 				continue;
 			tp_buf_addf(hint,
-			    "paths are those of the compiler's command line: '%s:%s%.*s' matches %s",
+			    "paths are those of the compiler's command line: '%s:%s%.*s' "
+			    "matches %s",
 			    kind, before[i], (int)(end - tail), tail, at(use, answer.first)->file);
 			return true;
 		}

@@ -93,7 +93,8 @@ static int open_trace(
 	move_problems(&generated->notes, &read->analysis.notes);
 	if (!code && read->analysis.lost)
 		tp_problems_add(&generated->notes, TP_ERR_TRUNCATED, file,
-		    "lost %llu events, so calls and times are too low: record again with a larger --size",
+		    "lost %llu events, so calls and times are too low: record again with a larger "
+		    "--size",
 		    (unsigned long long)read->analysis.lost);
 	return code;
 }
@@ -252,24 +253,31 @@ static void note_waiting(struct tp_generated *generated)
 		raw_ns += workload->thread_times[i].raw_ns;
 	if (workload->cpu_ns <= 0) {
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, file,
-		    "has no processor times: waiting counts as self time, and preemption as run time; give --time if the program waits or the machine was busy");
+		    "has no processor times: waiting counts as self time, and preemption as run "
+		    "time; give --time if the program waits or the machine was busy");
 		return;
 	}
 	const double waited = workload->waited_ns - workload->delayed_ns;
 	if (workload->waiting && workload->telling == workload->waiting) {
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
-		    "%.0f%% of its functions' time passed without a processor, in %u thread%s: that time is known and not counted",
+		    "%.0f%% of its functions' time passed without a processor, in %u thread%s: "
+		    "that time is known and not counted",
 		    100 * workload->waited_ns / raw_ns, workload->waiting,
 		    workload->waiting == 1 ? "" : "s");
 		return;
 	}
 	if (workload->delayed_ns > DELAYED_PART * (raw_ns - waited))
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
-		    "other programs had the processors for %.0f%% of the time that its threads could have run, which is taken off self times; record again on an idle machine",
+		    "other programs had the processors for %.0f%% of the time that its threads "
+		    "could have run, which is taken off self times; record again on an idle "
+		    "machine",
 		    100 * workload->delayed_ns / (raw_ns - waited));
 	if (waited > WAITED_PART * raw_ns)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, file,
-		    "%.0f%% of its functions' time passed without a processor, in %u thread%s, waiting or preempted. It is taken off the functions with the longest stretches between records; where the function is not known, the time counts as not named",
+		    "%.0f%% of its functions' time passed without a processor, in %u thread%s, "
+		    "waiting or preempted. It is taken off the functions with the longest "
+		    "stretches between records; where the function is not known, the time counts "
+		    "as not named",
 		    100 * waited / raw_ns, workload->waiting, workload->waiting == 1 ? "" : "s");
 }
 
@@ -295,7 +303,8 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 			return tp_err_memory(err, options->profile);
 		if (!believed)
 			tp_problems_add(&generated->notes, TP_ERR_LIMIT, options->profile,
-			    "an event cost of %.1f ns would exceed the whole run; give --event-cost, and --time for a run without events",
+			    "an event cost of %.1f ns would exceed the whole run; give "
+			    "--event-cost, and --time for a run without events",
 			    generated->spent.event_ns);
 		generated->quality = TP_QUALITY_EVENTS;
 		generated->time_source = by_cpu ? "processor time of the recording, less its events"
@@ -330,11 +339,13 @@ static int find_times(struct tp_generated *generated, bool timed, struct tp_err 
 	} else if (!timed && !options->sums) {
 		if (!generated->has_inventory)
 			return missing(err,
-			    "calls alone do not show where the time goes: give --samples, a --profile with events, or at least --inventory for the sizes");
+			    "calls alone do not show where the time goes: give --samples, a "
+			    "--profile with events, or at least --inventory for the sizes");
 		tp_workload_guess_times(workload);
 		generated->quality = TP_QUALITY_STATIC;
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
-		    "times are guesses from calls and sizes: give --samples or a --profile for measured ones");
+		    "times are guesses from calls and sizes: give --samples or a --profile for "
+		    "measured ones");
 	}
 	generated->time_ns = workload->time_ns;
 	generated->in_cpu_time = workload->cpu_ns > 0 && options->time_ns <= 0 &&
@@ -425,7 +436,8 @@ static void note_limits(struct tp_generated *generated)
 	const struct tp_workload *workload = &generated->workload;
 	if (workload->threads > 1 && !generated->in_cpu_time)
 		tp_problems_add(&generated->notes, TP_ERR_LIMIT, NULL,
-		    "the calls of %u threads are summed as if they ran one after the other: where they run at once, the overhead is lower",
+		    "the calls of %u threads are summed as if they ran one after the other: where "
+		    "they run at once, the overhead is lower",
 		    workload->threads);
 	if (generated->options.paths && !workload->node_count)
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
@@ -476,7 +488,8 @@ int tp_generate(
 		    "no function has self time: were all calls only counted?");
 	if (all <= 0)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, options->profile,
-		    "no function has time left after %.1f ns are taken off for each event: the event cost is too high, give --event-cost",
+		    "no function has time left after %.1f ns are taken off for each event: the "
+		    "event cost is too high, give --event-cost",
 		    generated->quality == TP_QUALITY_EVENTS ? generated->spent.event_ns
 							    : generated->cost.event_ns);
 	return choose(generated, err);

@@ -71,7 +71,8 @@ static void add_heading(const struct tp_generated *generated, struct tp_buf *out
 	add_inputs(generated, out);
 	if (generated->seed)
 		tp_buf_add_string(out,
-		    "# A seed, chosen by size and loops alone: its cost is unknown, and may be high.\n# Count calls with it, or record, and generate again.\n");
+		    "# A seed, chosen by size and loops alone: its cost is unknown, and may be "
+		    "high.\n# Count calls with it, or record, and generate again.\n");
 	else
 		add_promise(generated, out);
 	tp_buf_add_string(out, "default:skip\n");

@@ -75,7 +75,8 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	tp_buf_add_string(out, ")\n");
 	if (generated->quality == TP_QUALITY_EVENTS && workload->waited_ns > 0)
 		tp_buf_addf(out,
-		    "%-10s %s in %u thread%s without a processor, which is no function's self time\n",
+		    "%-10s %s in %u thread%s without a processor, which is no function's self "
+		    "time\n",
 		    "waiting", tp_text_ns_real(text[0], workload->waited_ns), workload->waiting,
 		    workload->waiting == 1 ? "" : "s");
 }
@@ -308,7 +309,8 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 		tp_buf_addf(
 		    out, "; %s unknown, as threads waited", tp_text_share(text[3], shares.untold));
 	tp_buf_addf(out,
-	    "\n%-10s within this budget, events alone can name %s at most, and samples %s of the rest\n",
+	    "\n%-10s within this budget, events alone can name %s at most, and samples %s of the "
+	    "rest\n",
 	    "bound", tp_text_share(text[0], shares.bound),
 	    tp_text_share(text[1], shares.sample_bound));
 	if (chosen->path_value > 0)
@@ -322,7 +324,8 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	    tp_text_share(text[1], shares.untold < 1 ? 1 - shares.untold : 0));
 	if (generated->closed_ns > 0)
 		tp_buf_addf(out,
-		    "%-10s %s more if all functions are compiled in and 'record --only' uses the list: closed gates have a cost\n",
+		    "%-10s %s more if all functions are compiled in and 'record --only' uses the "
+		    "list: closed gates have a cost\n",
 		    "closed",
 		    tp_text_share(text[0], part(generated->closed_ns, generated->time_ns)));
 }
@@ -330,7 +333,10 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 static void add_seed(const struct tp_generated *generated, struct tp_buf *out)
 {
 	tp_buf_addf(out,
-	    "\nchosen: %u of %u functions by size and loops alone. This is a seed: its cost is\nunknown, and no rule of this kind can hold a budget. Build with it, or with\n'teeperf cc --level=count', record, and generate again with --counts or --profile.\n",
+	    "\nchosen: %u of %u functions by size and loops alone. This is a seed: its cost "
+	    "is\nunknown, and no rule of this kind can hold a budget. Build with it, or "
+	    "with\n'teeperf cc --level=count', record, and generate again with --counts or "
+	    "--profile.\n",
 	    generated->chosen.event_count, generated->workload.function_count);
 }
 

@@ -113,7 +113,8 @@ static int add_forced(struct tp_generated *generated, struct patterns *keep, str
 	}
 	if (count)
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
-		    "%u function%s to be kept from being inlined: the prediction lacks the cost of their events and of the lost inlining",
+		    "%u function%s to be kept from being inlined: the prediction lacks the cost of "
+		    "their events and of the lost inlining",
 		    count, count == 1 ? " is" : "s are");
 	return 0;
 }

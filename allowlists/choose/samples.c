@@ -154,7 +154,8 @@ int tp_perf_report(const char *file, struct tp_buf *report, struct tp_err *err)
 	    tp_process_run(&(struct tp_program){.argv = argv, .output = report}, &status);
 	if (code == ENOENT)
 		return tp_err_set(err, TP_ERR_SYSTEM, file,
-		    "needs perf, which is not installed: install it (Debian: linux-perf), or give lines 'NAME<TAB>SAMPLES' instead");
+		    "needs perf, which is not installed: install it (Debian: linux-perf), or give "
+		    "lines 'NAME<TAB>SAMPLES' instead");
 	if (code)
 		return tp_err_system(err, code, file, "cannot run perf to read it");
 	if (report->failed)
@@ -202,7 +203,8 @@ int tp_samples_read(
 	if (!code && !samples->known)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, file,
 		    "none of its %" PRIu64
-		    " samples is in a function of the profile: they belong to another program, or one without symbols",
+		    " samples is in a function of the profile: they belong to another program, or "
+		    "one without symbols",
 		    samples->all);
 	fclose(from);
 	free(names.sorted);

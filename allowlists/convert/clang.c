@@ -183,7 +183,7 @@ int tp_import_xray(struct tp_import *import)
 		return status;
 	tp_buf_add_string(import->out,
 	    "default:skip\n"
-	    "# As XRay's threshold, for what is not listed; XRay counts machine instructions.\n"
+	    "# As XRay's threshold, for functions that are not listed; XRay counts machine instructions.\n"
 	    "where:instrs>=200=allow\n"
 	    "where:loops>0=allow\n");
 	write_lines(import, NEVER, "fun", "", "fun", TP_CATEGORY_SKIP);
@@ -438,7 +438,8 @@ static void warn_of_sources(struct tp_export *export)
 	for (uint32_t i = 0; i < export->count; i++)
 		if (tp_export_is(&export->rules[i], "src"))
 			tp_list_warn(export->input, export->rules[i].line,
-			    "src: is about the compiled file there, not about that of the function");
+			    "src: is about the compiled file there, not about that of the "
+			    "function");
 }
 
 // Both a file and a function must be named: lists of one kind only can be said.
@@ -469,7 +470,8 @@ static void write_sancov_ignore(struct tp_export *export)
 	warn_of_sources(export);
 	if (!export->allow)
 		tp_list_warn(export->input, 0,
-		    "what no line matches is instrumented there; the allowlist is '--format sancov'");
+		    "what no line matches is instrumented there; the allowlist is '--format "
+		    "sancov'");
 	write_sancov_rules(export);
 }
 

@@ -253,8 +253,8 @@ void tp_export_check_order(struct tp_export *export,
 			pairs += wrong;
 			if (++steps > STEPS_MAX || pairs > PAIRS_MAX || reports == REPORTS_MAX) {
 				tp_list_warn(export->input, 0,
-				    "more lines may be decided differently by %s; not all pairs were "
-				    "compared",
+				    "more lines may be decided differently by %s; not all pairs "
+				    "were compared",
 				    export->writer->tool);
 				return;
 			}

@@ -431,10 +431,13 @@ int tp_inventory_add_path(
 		return code;
 	if (folder)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-		    "this folder has no inventory: name programs, libraries or object files, or compile with 'teeperf cc --inventory DIR' and name DIR");
+		    "this folder has no inventory: name programs, libraries or object files, or "
+		    "compile with 'teeperf cc --inventory DIR' and name DIR");
 	if (finder.bitcode)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-		    "compiled for link-time optimisation: the inventory is in the linked program or library; name that");
+		    "compiled for link-time optimisation: the inventory is in the linked program "
+		    "or library; name that");
 	return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-	    "it has no inventory: compile it with 'teeperf cc', without '--inventory none', and do not strip the section " TP_INVENTORY_SECTION);
+	    "it has no inventory: compile it with 'teeperf cc', without '--inventory none', and do "
+	    "not strip the section " TP_INVENTORY_SECTION);
 }

@@ -187,7 +187,8 @@ static void read_decision(struct parser *parser, struct tp_inventory_function *f
 	const char *value = option(parser, 4, "did");
 	if (value && !tp_category_find(tp_span_of(value), &function->decision, &function->sample))
 		fail(parser, TP_ERR_FORMAT,
-		    "'%.64s' is not a decision: expected allow, force, count, sample/N, skip or forbid",
+		    "'%.64s' is not a decision: expected allow, force, count, sample/N, skip or "
+		    "forbid",
 		    value);
 }
 
@@ -258,7 +259,8 @@ static enum tp_presence read_presence(struct parser *parser, const char *word)
 		if (!strcmp(tp_presence_words[i], word))
 			return i;
 	fail(parser, TP_ERR_FORMAT,
-	    "'%.64s' is not a state of a function: expected emitted, partly, inlined, removed or source",
+	    "'%.64s' is not a state of a function: expected emitted, partly, inlined, removed or "
+	    "source",
 	    word);
 	return TP_PRESENCE_SOURCE;
 }
@@ -448,7 +450,8 @@ int tp_inventory_parse(struct tp_inventory_builder *builder, char *text, size_t 
 			begin(&parser, line);
 		} else if (!begun) {
 			fail(&parser, TP_ERR_FORMAT,
-			    "not an inventory: it does not begin with 'teeperf-inventory' and a version");
+			    "not an inventory: it does not begin with 'teeperf-inventory' and a "
+			    "version");
 		} else if (*line && *line != '#') {
 			read_line(&parser, line, (size_t)(stop - line));
 		}

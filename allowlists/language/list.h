@@ -41,8 +41,8 @@ struct tp_where_error {
 };
 
 /*
- * Read SIZE bytes of TEXT. NULL if they are wrong (*error says how) or memory ran out (error->what
- * is empty). It lives as long as the arena.
+ * Read SIZE bytes of TEXT. NULL if they are wrong (*error says how) or memory ran out (then error->what
+ * stays empty). It lives as long as the arena.
  */
 const struct tp_where *tp_where_parse(
     struct tp_arena *arena, const char *text, size_t size, struct tp_where_error *error);

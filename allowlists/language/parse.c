@@ -124,7 +124,9 @@ void tp_allowlist_doubt(struct tp_allowlist *list)
 	    .list = list, .file = list->by_default.file, .whole = {"", 0}, .line = 1};
 	if (list->leaves_out && !list->chooses && list->by_default.category == TP_CATEGORY_SKIP)
 		tp_parser_warn(&parser, parser.whole.text,
-		    "no line instruments anything; a list of functions to leave out needs 'default:allow', and lines in another tool's section may need a '[teeperf]' above them");
+		    "no line instruments anything; a list of functions to leave out needs "
+		    "'default:allow', and lines in another tool's section may need a '[teeperf]' "
+		    "above them");
 	check_conflicts(list);
 }
 
@@ -223,7 +225,8 @@ static int parse_default(struct tp_parser *parser, struct tp_span word)
 	uint32_t sample;
 	if (!tp_category_find(word, &category, &sample))
 		return tp_parser_error(parser, word.text,
-		    "invalid default '%.*s'; expected default:allow, count, sample/N, skip or force",
+		    "invalid default '%.*s'; expected default:allow, count, sample/N, skip or "
+		    "force",
 		    tp_span_shown(word), word.text);
 	// Profile lists may have it. As a default it could not be overruled, which nobody wants.
 	if (category == TP_CATEGORY_FORBID) {
@@ -232,9 +235,9 @@ static int parse_default(struct tp_parser *parser, struct tp_span word)
 	}
 	if (category == TP_CATEGORY_FORCE)
 		tp_parser_warn(parser, word.text,
-		    "default:force keeps every function that no line matches from being inlined, which "
-		    "makes programs much slower; write default:allow, and =force for those that are to "
-		    "stay");
+		    "default:force keeps every function that no line matches from being inlined, "
+		    "which makes programs much slower; write default:allow, and =force for those "
+		    "that are to stay");
 	parser->list->by_default = (struct tp_verdict){
 	    .category = category,
 	    .sample = sample,
@@ -291,8 +294,8 @@ static int parse_bare(struct tp_parser *parser, struct tp_span line)
 		    tp_span_shown(line), line.text);
 	if (!parser->warned_bare)
 		tp_parser_warn(parser, line.text,
-		    "a line without a prefix is read as AFL++ does: a file if there is a '/' or '.' in "
-		    "it, else a function");
+		    "a line without a prefix is read as AFL++ does: a file if there is a '/' or "
+		    "'.' in it, else a function");
 	parser->warned_bare = true;
 	return tp_parser_add_bare(parser, line);
 }
@@ -316,7 +319,8 @@ static int parse_rule(struct tp_parser *parser, struct tp_span line, const char 
 		if (reversed || prefix.size != 3 ||
 		    (kind != TP_RULE_FUNCTION && kind != TP_RULE_SOURCE)) {
 			tp_parser_warn(parser, line.text,
-			    "the line is skipped, as XRay does; expected fun: or src: in its sections");
+			    "the line is skipped, as XRay does; expected fun: or src: in its "
+			    "sections");
 			return 0;
 		}
 		return tp_parser_add_xray(parser, kind, rest);
@@ -340,7 +344,8 @@ static int parse_header(struct tp_parser *parser, struct tp_span line)
 		    "regular expressions (special-case-list-v1) are not supported; expected globs");
 	if (!tp_span_is(version, "2"))
 		tp_parser_warn(parser, version.text,
-		    "version '%.*s' of special case lists is not supported: the list is read as version 2; expected '%s2', or no such line",
+		    "version '%.*s' of special case lists is not supported: the list is read as "
+		    "version 2; expected '%s2', or no such line",
 		    tp_span_shown(version), version.text, header);
 	return 0;
 }

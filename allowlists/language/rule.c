@@ -178,7 +178,8 @@ int tp_parser_add_globs(
 	for (size_t i = 1; i < text.size; i++) {
 		if (text.text[i] == '#' && (text.text[i - 1] == ' ' || text.text[i - 1] == '\t'))
 			return tp_parser_error(parser, text.text + i,
-			    "a comment after a rule would be part of it; put it on a line of its own, or write '\\#' for the character itself");
+			    "a comment after a rule would be part of it; put it on a line of its "
+			    "own, or write '\\#' for the character itself");
 	}
 	// Files are compared without a leading "./": a glob that has it would never match.
 	const bool is_file =
@@ -391,8 +392,8 @@ int tp_parser_add_rule(
 	order_parts(entry);
 	if (level.category == TP_CATEGORY_FORCE && has_where(&entry->first))
 		return tp_parser_error(parser, level.at,
-		    "where: looks at functions after inlining, which =force is to prevent; expected "
-		    "another category");
+		    "where: looks at functions after inlining, which =force is to prevent; "
+		    "expected another category");
 	return tp_parser_finish_entry(parser, entry);
 }
 

@@ -91,7 +91,8 @@ static bool parse_fact(struct cursor *cursor, struct predicate *predicate)
 			predicate->number = &numbers[i];
 	if (!predicate->number && !tp_span_is(word, "linkage"))
 		return fail(cursor,
-		    "unknown fact '%.*s' in where:; expected instrs, blocks, loops, depth, calls or linkage",
+		    "unknown fact '%.*s' in where:; expected instrs, blocks, loops, depth, calls "
+		    "or linkage",
 		    tp_span_shown(word), word.text);
 	skip(cursor, word.size);
 	return true;
@@ -137,7 +138,8 @@ static bool parse_linkage(struct cursor *cursor, struct tp_span word, struct pre
 		}
 	}
 	return fail(cursor,
-	    "unknown linkage '%.*s'; expected external, internal, linkonce_odr, weak_odr or another of LLVM's words",
+	    "unknown linkage '%.*s'; expected external, internal, linkonce_odr, weak_odr or "
+	    "another of LLVM's words",
 	    tp_span_shown(word), word.text);
 }
 

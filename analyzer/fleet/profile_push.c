@@ -258,9 +258,11 @@ static const char *remedy(const struct work *work, long status, const char *mess
 			   ? ": is this a Pyroscope server? For Parca, give --server parca"
 		       : work->push->server == TP_PROFILE_PARCA
 			   ? ": is this a Parca server? For Pyroscope, give --server pyroscope"
-			   : ": does this server accept profiles over OTLP/HTTP? Collectors use a separate port for that, such as 4318";
+			   : ": does this server accept profiles over OTLP/HTTP? Collectors use a "
+			     "separate port for that, such as 4318";
 	if (status == 413 || strstr(message, "limit") || strstr(message, "too large"))
-		return ": raise the server's limit, or make the profile smaller with --depth, --min-time or --focus";
+		return ": raise the server's limit, or make the profile smaller with --depth, "
+		       "--min-time or --focus";
 	if (status >= 300 && status < 400)
 		return ": give the server's current address";
 	return "";

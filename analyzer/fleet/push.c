@@ -311,7 +311,8 @@ static int check_runs(const struct work *work, struct tp_err *err)
 		if (group->rows[i][TP_FLEET_RUNS] != 1)
 			return tp_err_set(err, TP_ERR_FORMAT, work->push->directory,
 			    "run %s has %" PRIu64
-			    " rows in 'runs', not one: if 'teeperf fleet expire' was ended, run it again",
+			    " rows in 'runs', not one: if 'teeperf fleet expire' was ended, run it "
+			    "again",
 			    group->ids[i], group->rows[i][TP_FLEET_RUNS]);
 	return 0;
 }

@@ -94,7 +94,8 @@ struct table {
 static int refuse(const struct table *table, struct tp_err *err)
 {
 	return tp_err_set(err, TP_ERR_FORMAT, table->reader.name,
-	    "is not a table '%s' of 'teeperf experiment': make it with 'teeperf experiment --tables PLAN'",
+	    "is not a table '%s' of 'teeperf experiment': make it with 'teeperf experiment "
+	    "--tables PLAN'",
 	    table->form->name);
 }
 

@@ -496,12 +496,12 @@ static int exchange(struct work *work, struct tp_err *err)
 	if (!code)
 		code = tp_fleet_sync(work->folder, err);
 	if (!code && renameat2(AT_FDCWD, work->folder, AT_FDCWD, work->live, RENAME_EXCHANGE) != 0)
-		code =
-		    errno == EINVAL || errno == ENOSYS
-			? tp_err_set(err, TP_ERR_SYSTEM, work->live,
-			      "this file system cannot exchange two folders in one step, so readers would see runs twice: "
-			      "compact on a local disk, and copy the result")
-			: tp_err_system(err, errno, work->live, "cannot replace the folder");
+		code = errno == EINVAL || errno == ENOSYS
+			   ? tp_err_set(err, TP_ERR_SYSTEM, work->live,
+				 "this file system cannot exchange two folders in one step, so "
+				 "readers would see runs twice: "
+				 "compact on a local disk, and copy the result")
+			   : tp_err_system(err, errno, work->live, "cannot replace the folder");
 	if (!code) {
 		move_late(work);
 		// Only if nothing is left in it.

@@ -155,19 +155,22 @@ int tp_original_names_find(const struct tp_original_options *options, uint64_t m
 		return 0;
 	if (!options->program_count)
 		note(notes, file,
-		    "a log of the original TEE-Perf does not name its program; name it with --program FILE");
+		    "a log of the original TEE-Perf does not name its program; name it with "
+		    "--program FILE");
 	else if (!has_anchor)
 		note(notes, file,
 		    "the program has no symbol " ANCHOR
-		    ", which is needed to find where it was loaded; give the unstripped file, or the folder of its debug file with --debug-dir");
+		    ", which is needed to find where it was loaded; give the unstripped file, or "
+		    "the folder of its debug file with --debug-dir");
 	else if (!*found)
 		note(notes, file,
-		    "the program is not the recorded one, or another build of it: its functions are at other addresses; give the recorded file with --program");
+		    "the program is not the recorded one, or another build of it: its functions "
+		    "are at other addresses; give the recorded file with --program");
 	else if (best.within)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, module->path,
 		    "%" PRIu32 " of %" PRIu32
-		    " functions in the log do not begin where this program has one: it may be of another "
-		    "build than the one that was recorded, and names may be wrong",
+		    " functions in the log do not begin where this program has one: it may be of "
+		    "another build than the one that was recorded, and names may be wrong",
 		    best.within, functions->count);
 	return 0;
 }
@@ -262,7 +265,8 @@ void tp_original_names_list(const struct tp_original_options *options,
 	if (shared)
 		tp_problems_add(notes, TP_ERR_LIMIT, file,
 		    "%" PRIu32
-		    " functions have addresses that end like another one's, and are shown as that one",
+		    " functions have addresses that end like another one's, and are shown as that "
+		    "one",
 		    shared);
 	if (functions->count == functions->most)
 		tp_problems_add(notes, TP_ERR_LIMIT, file,

@@ -330,7 +330,8 @@ int tp_original_translate(const struct tp_source *source, const struct tp_origin
 		return 0;
 	if (kind == TP_ORIGINAL_UNUSED)
 		return tp_err_set_at(err, TP_ERR_FORMAT, source->name, 0,
-		    "a log of the original TEE-Perf without entries: was the program compiled with that tool's flags?");
+		    "a log of the original TEE-Perf without entries: was the program compiled with "
+		    "that tool's flags?");
 	struct translation to = {.out = out, .on = true};
 	tp_number_set_init(&to.numbers, THREADS_MAX);
 	tp_number_set_init(&to.functions, FUNCTIONS_MAX);
@@ -382,8 +383,8 @@ int tp_original_open(struct tp_source *source, const struct tp_original_options 
 	const int written = tp_out_file_close(&out, &unwritten);
 	if (code >= 0 && written)
 		code = tp_err_set(err, written, folder,
-		    "%s: the translation of the log needs up to half of its size there; name another "
-		    "folder in TMPDIR",
+		    "%s: the translation of the log needs up to half of its size there; name "
+		    "another folder in TMPDIR",
 		    unwritten.what);
 	if (code < 0) {
 		close(kept);

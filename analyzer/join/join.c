@@ -27,10 +27,12 @@ static int check(
 	if (host->selections.count || tee->selections.count)
 		return tp_err_set(err, TP_ERR_FORMAT,
 		    (host->selections.count ? host : tee)->source.name,
-		    "'teeperf ctl' or 'record --budget' changed which functions are recorded: such a trace cannot be joined");
+		    "'teeperf ctl' or 'record --budget' changed which functions are recorded: such "
+		    "a trace cannot be joined");
 	if (host->clock.kind == TEEPERF_CLOCK_NONE)
 		return tp_err_set(err, TP_ERR_FORMAT, host->source.name,
-		    "without a clock two sides cannot be joined: record with '--clock soft' or 'tsc'");
+		    "without a clock two sides cannot be joined: record with '--clock soft' or "
+		    "'tsc'");
 	return 0;
 }
 
@@ -356,9 +358,9 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	code = find_all(host, &splice.host_borders, err);
 	if (!code && !known && !has_calls_out(splice.host_borders, host->thread_count))
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, host->source.name,
-		    "nothing of '%s' can be joined: no call into a TEE is marked in the host's trace; both "
-		    "must be of one 'teeperf record --tee', of a host whose calls into the TEE are marked "
-		    "(teeperf-record(1), A HOST AND ITS TEE)",
+		    "nothing of '%s' can be joined: no call into a TEE is marked in the host's "
+		    "trace; both must be of one 'teeperf record --tee', of a host whose calls into "
+		    "the TEE are marked (teeperf-record(1), A HOST AND ITS TEE)",
 		    tee->source.name);
 	if (!code)
 		code = find_all(tee, &splice.tee_borders, err);

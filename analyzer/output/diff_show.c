@@ -207,7 +207,8 @@ static void add_sides(const struct tp_diff *diff, const struct tp_analysis *cons
 	}
 	if (diff->before > 1 && diff->runs - diff->before > 1)
 		tp_buf_addf(out,
-		    "p          probability of such a difference by chance (Welch's t-test); one in %.0f functions is below %g without any change\n",
+		    "p          probability of such a difference by chance (Welch's t-test); one "
+		    "in %.0f functions is below %g without any change\n",
 		    1 / options->alpha, options->alpha);
 	else
 		tp_buf_add_string(

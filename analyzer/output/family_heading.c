@@ -113,14 +113,15 @@ void tp_family_add_heading(const struct tp_family *family, bool only_trouble, st
 		    tp_text_count(text, lost), losers, family->count);
 	add_state(family, "damaged", "not all of their traces could be read", out);
 	add_state(family, "unfinished",
-	    "their traces have no end: the recorder was killed or is still running, or the file was truncated",
+	    "their traces have no end: the recorder was killed or is still running, or the file "
+	    "was truncated",
 	    out);
 	add_state(family, "recovered", "their recorder was killed", out);
 	add_members(family, out);
 	if (!only_trouble)
 		tp_buf_add_string(out,
-		    "note       functions that are not instrumented are part of their caller's self "
-		    "time; percentiles do not add up over processes and are left out\n\n");
+		    "note       functions that are not instrumented are part of their caller's "
+		    "self time; percentiles do not add up over processes and are left out\n\n");
 }
 
 void tp_family_add_json(struct tp_json *json, const void *context)

@@ -131,14 +131,16 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	cost(all, compensation->in_ps + compensation->out_ps);
 	if (!compensation->applied) {
 		tp_buf_addf(out,
-		    "times      as recorded: recording a call costs about %s, %s of it in the call itself",
+		    "times      as recorded: recording a call costs about %s, %s of it in the call "
+		    "itself",
 		    all, in);
 		add_cost_age(compensation, out);
 		tp_buf_add_char(out, '\n');
 		return;
 	}
 	tp_buf_addf(out,
-	    "times      without the cost of recording, about %s a call, %s of it in the call itself",
+	    "times      without the cost of recording, about %s a call, %s of it in the call "
+	    "itself",
 	    all, in);
 	add_cost_age(compensation, out);
 	if (compensation->wait_ps && compensation->period_ns) {
@@ -159,7 +161,8 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	cost(in, compensation->in_off_ps);
 	cost(all, compensation->out_off_ps);
 	tp_buf_addf(out,
-	    "uncertain  self times, because the processor overlaps some of that cost with other work: by about %s a call and %s for each call made%s%s%s\n",
+	    "uncertain  self times, because the processor overlaps some of that cost with other "
+	    "work: by about %s a call and %s for each call made%s%s%s\n",
 	    in, all,
 	    !compensation->period_ns ? ""
 	    : compensation->wait_ps  ? ", by the clock's period, and by waits for it"
@@ -247,8 +250,8 @@ void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, s
 	tp_notes_release(&notes);
 	if (!only_trouble)
 		tp_buf_add_string(out,
-		    "note       functions that are not instrumented are part of their caller's self "
-		    "time\n\n");
+		    "note       functions that are not instrumented are part of their caller's "
+		    "self time\n\n");
 }
 
 // One line: the first words of the command, if it is long.

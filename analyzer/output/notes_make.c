@@ -24,7 +24,8 @@ static const char *why_empty(const struct tp_tracefile *trace)
 	if (trace->lacks.chunks)
 		return "all recorded events are missing";
 	if (trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE)
-		return "the program is not built with 'teeperf cc', or its allowlist selects nothing";
+		return "the program is not built with 'teeperf cc', or its allowlist selects "
+		       "nothing";
 	if (!trace->gaps.count && tp_tracefile_host(trace, "on_start", text, sizeof(text)) &&
 	    strcmp(text, "off") == 0)
 		return "recording was never switched on: see teeperf-ctl(1)";
@@ -79,7 +80,8 @@ static void note_part(struct tp_notes *notes, const struct tp_analysis *analysis
 		const uint64_t from = analysis->from > origin ? analysis->from - origin : 0;
 		const bool open = analysis->to == UINT64_MAX;
 		tp_notes_add(notes, TP_NOTE_ID_PART, 1,
-		    "from %s%s%s since the first record, by --time-range: of calls that began before or ended after, only the part in this range",
+		    "from %s%s%s since the first record, by --time-range: of calls that began "
+		    "before or ended after, only the part in this range",
 		    tp_view_time(analysis, text, from), open ? "" : " to ",
 		    open ? "" : tp_view_time(analysis, to, analysis->to - origin));
 	}
@@ -127,7 +129,8 @@ static void note_switches(struct tp_notes *notes, const struct tp_analysis *anal
 	tp_notes_add(notes, TP_NOTE_ID_SWITCHED_OFF, (uint64_t)count + at_first, "%s; %s",
 	    line.data,
 	    analysis->timeless
-		? "without a clock, the calls running then are not known, so call paths may be wrong"
+		? "without a clock, the calls running then are not known, so call paths may be "
+		  "wrong"
 		: "times and shares refer to the recorded part");
 	notes->failed |= line.failed;
 	tp_buf_release(&line);
@@ -185,14 +188,16 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 	if (is_calibrated(analysis->trace))
 		tp_notes_add(notes, TP_NOTE_ID_CALIBRATED, changes,
 		    "%" PRIu32
-		    " function%s left out in turns, in %s windows%s, and that time is in their callers' self time: record again without '--calibrate', and analyze that with '--costs' and this trace",
+		    " function%s left out in turns, in %s windows%s, and that time is in their "
+		    "callers' self time: record again without '--calibrate', and analyze that with "
+		    "'--costs' and this trace",
 		    count, count == 1 ? " was" : "s were", tp_text_count(text, changes),
 		    line.size ? line.data : "");
 	else
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS, changes,
 		    "the choice of functions changed %s time%s: %" PRIu32
-		    " of those with calls %s recorded for a part of the time only%s; the rest of their time "
-		    "is in their callers' self time",
+		    " of those with calls %s recorded for a part of the time only%s; the rest of "
+		    "their time is in their callers' self time",
 		    tp_text_count(text, changes), plural(changes), count,
 		    count == 1 ? "was" : "were", line.size ? line.data : "");
 	notes->failed |= line.failed;
@@ -200,14 +205,15 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 	if (analysis->estimated_count)
 		tp_notes_add(notes, TP_NOTE_ID_ESTIMATED, analysis->estimated_count,
 		    "all calls of %" PRIu32
-		    " of these functions were estimated by %s windows in which they "
-		    "were on, and so were inclusive times where calls are short; with 95%% confidence "
-		    "they are within +/-",
+		    " of these functions were estimated by %s windows in which they were on, and "
+		    "so were inclusive times where calls are short; with 95%% confidence they are "
+		    "within +/-",
 		    analysis->estimated_count, tp_text_count(text, analysis->trace->windows.count));
 	if (analysis->selected_unknown)
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_UNKNOWN, analysis->selected_unknown,
 		    "%" PRIu32
-		    " function%s ha%s no name, so it is not known when %s: calls that were running at a change end there, and some call paths may be wrong",
+		    " function%s ha%s no name, so it is not known when %s: calls that were running "
+		    "at a change end there, and some call paths may be wrong",
 		    analysis->selected_unknown, plural(analysis->selected_unknown),
 		    analysis->selected_unknown == 1 ? "s" : "ve",
 		    analysis->selected_unknown == 1 ? "it was recorded" : "they were recorded");
@@ -216,7 +222,8 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 			       (uint64_t)ON_WAY_EACH * analysis->thread_count * changes;
 	if (counts->on_way > usual)
 		tp_notes_add(notes, TP_NOTE_ID_DROPPED_FUNCTIONS, counts->on_way,
-		    "%s records of functions that were off are left out: the trace may lack later changes of the selection, because its recorder was killed or is still running",
+		    "%s records of functions that were off are left out: the trace may lack later "
+		    "changes of the selection, because its recorder was killed or is still running",
 		    tp_text_count(text, counts->on_way));
 }
 
@@ -283,9 +290,11 @@ static void note_apart(struct tp_notes *notes, const struct tp_tracefile *trace)
 		const char *what;
 	} facts[] = {
 	    {"joined_ambiguous",
-		"calls in the TEE could belong to several calls of the host: shown in threads of their own"},
+		"calls in the TEE could belong to several calls of the host: shown in threads of "
+		"their own"},
 	    {"joined_alone",
-		"calls in the TEE belong to no recorded call of the host: shown in threads of their own"},
+		"calls in the TEE belong to no recorded call of the host: shown in threads of "
+		"their own"},
 	};
 	char text[32];
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -306,7 +315,8 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (tp_tracefile_host(trace, "switches_missed", text, sizeof(text))) {
 		const uint64_t missed = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_SWITCHES_MISSED, missed,
-		    "%s switches were too quick to be recorded: calls near them may have wrong callers, and that time counts as recorded",
+		    "%s switches were too quick to be recorded: calls near them may have wrong "
+		    "callers, and that time counts as recorded",
 		    tp_text_count(count, missed));
 	}
 	if (tp_tracefile_host(trace, "recovered", text, sizeof(text))) {
@@ -320,7 +330,8 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (tp_tracefile_host(trace, "selections_lost", text, sizeof(text))) {
 		const uint64_t lost = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_LOST, lost,
-		    "%s selection%s not known, as the recorder was killed: near its end, calls of some functions may be missing",
+		    "%s selection%s not known, as the recorder was killed: near its end, calls of "
+		    "some functions may be missing",
 		    tp_text_count(count, lost), lost == 1 ? " is" : "s are");
 	}
 	if (trace->has_end && trace->end.forked)
@@ -330,15 +341,16 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		    trace->end.forked == 1 ? " was" : "ren were");
 	if (trace->has_end && trace->end.refused)
 		tp_notes_add(notes, TP_NOTE_ID_REFUSED, trace->end.refused,
-		    "%s more instrumented process%s not recorded (a library with a runtime of its own "
-		    "counts as one)",
+		    "%s more instrumented process%s not recorded (a library with a runtime of its "
+		    "own counts as one)",
 		    tp_text_count(text, trace->end.refused),
 		    trace->end.refused == 1 ? " was" : "es were");
 	if (tp_tracefile_host(trace, "log_gone_bytes", text, sizeof(text))) {
 		const uint64_t bytes = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_LOG_GONE, bytes,
 		    "%" PRIu64
-		    " KiB of the log were lost during the recording: the program truncated its file, or memory ran out",
+		    " KiB of the log were lost during the recording: the program truncated its "
+		    "file, or memory ran out",
 		    bytes / 1024);
 	}
 	note_apart(notes, trace);
@@ -373,8 +385,8 @@ static void note_budget(struct tp_notes *notes, const struct tp_tracefile *trace
 				 : 0;
 	tp_notes_add(notes, TP_NOTE_ID_BUDGET, off,
 	    "%s; %s%s%" PRIu64
-	    " function%s switched off for a part of the time, whose totals are of the rest only; those of all "
-	    "others are complete",
+	    " function%s switched off for a part of the time, whose totals are of the rest only; "
+	    "those of all others are complete",
 	    tp_text_share_exact(asked, share),
 	    overhead >= 0 && overhead < 1000 ? tp_text_share(cost, overhead) : "",
 	    overhead >= 0 && overhead < 1000
@@ -394,11 +406,14 @@ static void note_levels(struct tp_notes *notes, const struct tp_analysis *analys
 	    {analysis->counted_count, TP_NOTE_ID_COUNTED,
 		"without times: their time is part of their callers'"},
 	    {analysis->sampled_count, TP_NOTE_ID_SAMPLED,
-		"with times of some calls: ~ marks scaled values; the other calls are part of their callers' self time"},
+		"with times of some calls: ~ marks scaled values; the other calls are part of "
+		"their callers' self time"},
 	    {analysis->left_out_count, TP_NOTE_ID_COUNTED_LEFT_OUT,
-		"left out: calls that were only counted have no call paths and no times to select by"},
+		"left out: calls that were only counted have no call paths and no times to select "
+		"by"},
 	    {analysis->unscaled_count, TP_NOTE_ID_UNSCALED,
-		"with the recorded calls only: in a range of times they cannot be scaled up, so calls and times are too low"},
+		"with the recorded calls only: in a range of times they cannot be scaled up, so "
+		"calls and times are too low"},
 	};
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 		if (levels[i].count)
@@ -417,14 +432,16 @@ static void note_missing(struct tp_notes *notes, const struct tp_analysis *analy
 	const uint64_t others = lacks->chunks - lacks->counted;
 	if (lacks->counted)
 		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->events,
-		    "%s events%s%s%s in %s chunk%s could not be written: times and counts are too low",
+		    "%s events%s%s%s in %s chunk%s could not be written: times and counts are too "
+		    "low",
 		    tp_text_count(text, lacks->events), lacks->calls ? " and " : "",
 		    lacks->calls ? tp_text_count(calls, lacks->calls) : "",
 		    lacks->calls ? " counted calls" : "", tp_text_count(chunks, lacks->counted),
 		    lacks->counted == 1 ? "" : "s");
 	if (others)
 		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->more,
-		    "%s%s chunk%s missing from the file, with up to %s events: times and counts are too low",
+		    "%s%s chunk%s missing from the file, with up to %s events: times and counts "
+		    "are too low",
 		    tp_text_count(chunks, others), lacks->counted ? " more" : "",
 		    others == 1 ? " is" : "s are", tp_text_count(text, lacks->more));
 	// Without an end, a trace is cut off or still being written, which is told elsewhere.
@@ -444,12 +461,14 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 		const char *what;
 	} counted[] = {
 	    {counts->contexts, TP_NOTE_ID_CONTEXTS,
-		"stacks besides the threads' own: calls on them start new call paths, not below the call that switched to them"},
+		"stacks besides the threads' own: calls on them start new call paths, not below "
+		"the call that switched to them"},
 	    {counts->left, TP_NOTE_ID_STACKS_LEFT,
 		"stacks were left and never resumed: their calls end there"},
 	    {counts->moved > counts->apart ? counts->moved - counts->apart : 0,
 		TP_NOTE_ID_STACKS_MOVED,
-		"times a stack moved to another thread: its calls continue there, and each thread gets the "
+		"times a stack moved to another thread: its calls continue there, and each thread "
+		"gets the "
 		"time for which they ran in it"},
 	    {counts->apart, TP_NOTE_ID_STACKS_APART,
 		"times a stack moved to another thread, where its call paths start again"},
@@ -459,7 +478,8 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 	    {counts->early, TP_NOTE_ID_BEGAN_OFF,
 		"exits of calls that began before recording was switched on are left out"},
 	    {counts->forked, TP_NOTE_ID_BEGAN_FORKED,
-		"exits belong to calls that began before the process was forked, and are in its parent's trace"},
+		"exits belong to calls that began before the process was forked, and are in its "
+		"parent's trace"},
 	    {counts->overwritten, TP_NOTE_ID_BEGAN_OVERWRITTEN,
 		"exits of calls that began in overwritten records are left out"},
 	    {counts->dropped, TP_NOTE_ID_DROPPED, "records from when recording was switched off"},
@@ -506,7 +526,8 @@ static void note_unsure(struct tp_notes *notes, const struct tp_analysis *analys
 	if (count)
 		tp_notes_add(notes, TP_NOTE_ID_UNSURE, count,
 		    "the self time%s of %" PRIu32
-		    " function%s %s smaller than the uncertainty of %s: compare calls, or record fewer functions ('teeperf allowlist generate')%s",
+		    " function%s %s smaller than the uncertainty of %s: compare calls, or record "
+		    "fewer functions ('teeperf allowlist generate')%s",
 		    plural(count), count, plural(count), count == 1 ? "is" : "are",
 		    count == 1 ? "it" : "them", better_clock(analysis));
 }
@@ -518,13 +539,15 @@ static void note_starved(struct tp_notes *notes, const struct tp_analysis *analy
 	char text[TP_TEXT_NUMBER];
 	if (starvation->clock_share >= TP_STARVATION_COARSE)
 		tp_notes_add(notes, TP_NOTE_ID_COARSE_CLOCK, 1,
-		    "times are coarse for %s of the run: the clock's thread had no processor for up to %s; reserve one for it, or use a hardware clock",
+		    "times are coarse for %s of the run: the clock's thread had no processor for "
+		    "up to %s; reserve one for it, or use a hardware clock",
 		    tp_text_percent(part, starvation->clock_share),
 		    tp_text_ns(text, analysis->trace->clock.max_gap_ns));
 	if (!analysis->timeless && analysis->options.time == TP_TIME_WALL &&
 	    tp_starvation_is_news(starvation))
 		tp_notes_add(notes, TP_NOTE_ID_STARVED, 1,
-		    "the program had a processor for %s of the time that it could run: %s of its times are waits for one; leave it more processors, or look at %s",
+		    "the program had a processor for %s of the time that it could run: %s of its "
+		    "times are waits for one; leave it more processors, or look at %s",
 		    tp_text_percent(part, 1 - starvation->delay_share),
 		    tp_text_ns(text, starvation->delay_ns),
 		    starvation->told ? "--time cpu" : "calls");
@@ -603,7 +626,8 @@ static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace
 		    unknown, trace->thread_count);
 	else if (trace->system.has && is_foreign)
 		tp_notes_add(notes, TP_NOTE_ID_SYSTEM_FOREIGN, trace->system.count,
-		    "the kernel's events belong to the host's threads: no function is named, as the recorded threads have other numbers than the host's");
+		    "the kernel's events belong to the host's threads: no function is named, as "
+		    "the recorded threads have other numbers than the host's");
 	char why[256];
 	if (tp_tracefile_host(trace, "sgx_refused", why, sizeof(why)))
 		tp_notes_add(notes, TP_NOTE_ID_NO_SGX, 1, "no events of SGX are there: %s", why);

@@ -37,7 +37,8 @@ static void add_counts(struct tp_analysis *analysis)
 		if (counts->bad_counts)
 			tp_problems_add_at(&analysis->damage, TP_ERR_FORMAT,
 			    analysis->trace->source.name, thread->bad_counts_offset,
-			    "counts of more functions than the chunk or a record can hold; the rest "
+			    "counts of more functions than the chunk or a record can hold; the "
+			    "rest "
 			    "of the chunk is not used (thread %" PRIu32 " has %" PRIu64
 			    " such records)",
 			    thread->thread->number, counts->bad_counts);
@@ -47,8 +48,8 @@ static void add_counts(struct tp_analysis *analysis)
 	}
 	if (analysis->compensation.taken && !own_times(analysis))
 		tp_problems_add(&analysis->notes, TP_ERR_LIMIT, analysis->trace->source.name,
-		    "no call lasted longer than it cost to record it, so no time is left: --raw shows "
-		    "times as they were recorded");
+		    "no call lasted longer than it cost to record it, so no time is left: --raw "
+		    "shows times as they were recorded");
 	if (analysis->trace->has_end)
 		analysis->lost +=
 		    analysis->trace->end.lost_early + analysis->trace->end.lost_overflow;

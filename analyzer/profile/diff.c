@@ -334,7 +334,8 @@ int tp_diff_rule_init(struct tp_diff_rule *rule, const char *text, struct tp_err
 	*rule = (struct tp_diff_rule){.text = text};
 	if (!parse(rule, text))
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "'%s' is not a rule such as self>+5%%, calls>+0, total>+1ms or parse_*:inclusive>+10%%",
+		    "'%s' is not a rule such as self>+5%%, calls>+0, total>+1ms or "
+		    "parse_*:inclusive>+10%%",
 		    text);
 	return rule->of ? tp_pattern_init(&rule->pattern, rule->of, err) : 0;
 }

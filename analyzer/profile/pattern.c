@@ -162,8 +162,8 @@ int tp_pattern_fail(const char *text, const struct tp_analysis *analysis, struct
 	for (uint32_t i = 0; i < NEAR_NAMES && near[i]; i++)
 		tp_buf_addf(&names, "%s'%s'", i ? ", " : "; there is ", near[i]);
 	tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
-	    "no function of this trace matches '%.100s': * stands for any text, and /REGEX/ looks for a "
-	    "part of a name%s",
+	    "no function of this trace matches '%.100s': * stands for any text, and /REGEX/ looks "
+	    "for a part of a name%s",
 	    text, names.failed || !names.size ? "" : names.data);
 	tp_buf_release(&names);
 	return TP_ERR_NOT_FOUND;

@@ -215,7 +215,8 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 {
 	if (name && !is_name(name))
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "'%s' is not a name for a trace: use letters, digits and _, no digit first, and neither main nor temp",
+		    "'%s' is not a name for a trace: use letters, digits and _, no digit first, "
+		    "and neither main nor temp",
 		    name);
 	struct tp_trace_data **traces =
 	    realloc(query->traces, (query->trace_count + 1) * sizeof(struct tp_trace_data *));
@@ -340,12 +341,13 @@ static int refuse_unbound(struct tp_query *query, const char *sql, const char *n
 	*offset = at ? (int)(at - sql) : -1;
 	if (name)
 		snprintf(query->denied, sizeof(query->denied),
-		    "the parameter %.30s has no value: --param %.30s=VALUE gives it one, --param %.30s "
-		    "is NULL",
+		    "the parameter %.30s has no value: --param %.30s=VALUE gives it one, --param "
+		    "%.30s is NULL",
 		    name, name + 1, name + 1);
 	else
 		snprintf(query->denied, sizeof(query->denied),
-		    "a parameter without a name cannot have a value: write :NAME, and --param NAME=VALUE");
+		    "a parameter without a name cannot have a value: write :NAME, and --param "
+		    "NAME=VALUE");
 	return SQLITE_ERROR;
 }
 

@@ -283,13 +283,15 @@ static void tell_missing(struct search *search, const struct tp_err *err)
 	tell_search(search, looked_for, sizeof(looked_for));
 	if (search->folder.stripped[0])
 		tp_problems_add(search->notes, TP_ERR_NOT_FOUND, search->folder.stripped,
-		    "it is the recorded file, but stripped: its functions have no names; name the folder of the unstripped file with --debug-dir");
+		    "it is the recorded file, but stripped: its functions have no names; name the "
+		    "folder of the unstripped file with --debug-dir");
 	else if (search->options->debug_dir_count && (module->build_id_size || module->code_hash))
 		tp_problems_add_at(search->notes, err->code, err->file, err->offset,
 		    "%s; its functions have no names: there is no %s", err->what, looked_for);
 	else if (!module->path[0] && (module->build_id_size || module->code_hash))
 		tp_problems_add_at(search->notes, err->code, err->file, err->offset,
-		    "%s; its functions have no names: name the folder with --debug-dir that has a %s",
+		    "%s; its functions have no names: name the folder with --debug-dir that has a "
+		    "%s",
 		    err->what, looked_for);
 	else
 		tp_problems_add_at(search->notes, err->code, err->file, err->offset,

@@ -126,12 +126,14 @@ static void note_lines(struct job *job, const struct lines *lines, int64_t found
 		    "%s; source lines may be missing", notes->damage.what);
 	if (notes->missing)
 		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path,
-		    "the split debug information of %u compilation units was not found (the first is '%s'): no source lines for them; put it next to the program, or name its folder with --debug-dir",
+		    "the split debug information of %u compilation units was not found (the first "
+		    "is '%s'): no source lines for them; put it next to the program, or name its "
+		    "folder with --debug-dir",
 		    notes->missing, notes->first_missing);
 	else if (found == 0)
 		tp_problems_add(job->notes, TP_ERR_NOT_FOUND, path,
-		    "none of %u functions is in its debug information: no source lines; compile all "
-		    "of it with -g",
+		    "none of %u functions is in its debug information: no source lines; compile "
+		    "all of it with -g",
 		    lines->search.count);
 }
 
@@ -221,8 +223,8 @@ static void look_up(struct job *job, bool cached)
 	else if (files.usable || files.has_debug)
 		tp_problems_add(job->notes, TP_ERR_NOT_FOUND,
 		    files.usable ? job->module->path : files.debug_path,
-		    "no debug information: no source lines; compile with -g, or name its debug file "
-		    "with --debug-dir");
+		    "no debug information: no source lines; compile with -g, or name its debug "
+		    "file with --debug-dir");
 	find_names(job, &files);
 	finish_lines(job, &lines);
 	// What may be found another time, with other files, is not kept.

@@ -397,11 +397,13 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 	free(folder);
 	if (!room)
 		tp_problems_add(notes, TP_ERR_LIMIT, trace->source.name,
-		    "%d files were examined for its modules: the rest of the folders given with --debug-dir is not searched",
+		    "%d files were examined for its modules: the rest of the folders given with "
+		    "--debug-dir is not searched",
 		    FOLDER_ROOM);
 	if (unclear)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name,
-		    "%u functions are at addresses of several modules, and their times do not show which: they are shown by address",
+		    "%u functions are at addresses of several modules, and their times do not show "
+		    "which: they are shown by address",
 		    unclear);
 	if (nowhere)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name,

@@ -312,13 +312,13 @@ static int refuse(const struct tp_marks *marks, const char *file, struct tp_err 
 	tp_buf_init(&names);
 	add_names(marks, &names);
 	const int code =
-	    names.size
-		? tp_err_set(err, TP_ERR_NOT_FOUND, file,
-		      "--time-range: no %s '%.*s'; the trace has %s", why, (int)length, name,
-		      names.data)
-		: tp_err_set(err, TP_ERR_NOT_FOUND, file,
-		      "--time-range: no %s '%.*s': the trace has no marks; make them with teeperf_mark() or 'teeperf ctl mark'",
-		      why, (int)length, name);
+	    names.size ? tp_err_set(err, TP_ERR_NOT_FOUND, file,
+			     "--time-range: no %s '%.*s'; the trace has %s", why, (int)length, name,
+			     names.data)
+		       : tp_err_set(err, TP_ERR_NOT_FOUND, file,
+			     "--time-range: no %s '%.*s': the trace has no marks; make them with "
+			     "teeperf_mark() or 'teeperf ctl mark'",
+			     why, (int)length, name);
 	tp_buf_release(&names);
 	return code;
 }

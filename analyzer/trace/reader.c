@@ -68,8 +68,8 @@ int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
 	    header->oldest_major > TEEPERF_TRACE_MAJOR)
 		return tp_err_set_at(err, TP_ERR_VERSION, file,
 		    offsetof(struct teeperf_trace_header, major),
-		    "trace format %u.%u (readable from major %u on), but this teeperf reads %u to %u: "
-		    "use the teeperf that recorded it, or a newer one",
+		    "trace format %u.%u (readable from major %u on), but this teeperf reads %u to "
+		    "%u: use the teeperf that recorded it, or a newer one",
 		    header->major, header->minor, header->oldest_major, TEEPERF_TRACE_OLDEST_MAJOR,
 		    TEEPERF_TRACE_MAJOR);
 	if (header->header_size < sizeof(*header) || header->header_size % 8)

@@ -221,8 +221,8 @@ void tp_verify_end(struct tp_tracefile *trace, bool stopped)
 		if (!stopped)
 			tp_problems_add_at(&trace->problems, TP_ERR_TRUNCATED, file,
 			    trace->source.size,
-			    "the trace has no end section: the recorder was killed, or the file was "
-			    "cut; the last events may be missing");
+			    "the trace has no end section: the recorder was killed, or the file "
+			    "was cut; the last events may be missing");
 		return;
 	}
 	if (trace->end.chunk_count != trace->chunk_count)

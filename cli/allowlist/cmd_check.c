@@ -41,7 +41,8 @@ static int read_request(struct request *request)
 			kind++;
 		if (kind == TP_FINDING_KIND_COUNT)
 			return tp_options_usage(
-			    "--ignore: unknown kind '%s'; expected one of: no-match, inlined, removed, partly-inlined, ambiguous, shadowed, suspicious, empty",
+			    "--ignore: unknown kind '%s'; expected one of: no-match, inlined, "
+			    "removed, partly-inlined, ambiguous, shadowed, suspicious, empty",
 			    ignored.items[i]);
 		request->check.lenient[kind] = true;
 	}
@@ -199,7 +200,8 @@ static int check_budget(
 {
 	if (cost->time_ns <= 0)
 		return tp_list_check_add(check, TP_FINDING_BUDGET, TP_SEVERITY_ERROR,
-		    "the overhead cannot be compared with the budget: the trace lacks the program's run time",
+		    "the overhead cannot be compared with the budget: the trace lacks the "
+		    "program's run time",
 		    "say it with --time", err);
 	if (cost->overhead_ns <= budget * cost->time_ns)
 		return 0;
@@ -287,8 +289,10 @@ const struct tp_command tp_allowlist_check = {
     .usage = "[options] LIST... [-- PROGRAM...]",
     .operands = TP_OPERANDS_LISTS,
     .description =
-	"Check the LISTs, read as one, against what the compiler saw of each PROGRAM. Warn about lines\n"
-	"that match nothing, that match only functions that were inlined or removed, or that do not\n"
+	"Check the LISTs, read as one, against what the compiler saw of each PROGRAM. Warn about "
+	"lines\n"
+	"that match nothing, that match only functions that were inlined or removed, or that do "
+	"not\n"
 	"mean what they seem to. Each warning suggests a correction. Without a program, only the\n"
 	"lines themselves are checked.\n"
 	"\n"

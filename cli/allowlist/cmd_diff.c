@@ -251,7 +251,8 @@ static int run(int argc, char **argv)
 		return status;
 	if (!open_options.inventories.count)
 		return tp_options_usage(
-		    "for which functions? Name a program after '--', or an inventory with --inventory");
+		    "for which functions? Name a program after '--', or an inventory with "
+		    "--inventory");
 
 	struct tp_allowlist *lists[2] = {NULL, NULL};
 	struct tp_list_use uses[2] = {{0}, {0}};
@@ -285,7 +286,8 @@ const struct tp_command tp_allowlist_diff = {
     .operands = TP_OPERANDS_LISTS,
     .description =
 	"Show the functions of each PROGRAM that list A and list B treat differently: '+' if only\n"
-	"B instruments the function, '-' if only A does, '~' if both do, at different levels. With\n"
+	"B instruments the function, '-' if only A does, '~' if both do, at different levels. "
+	"With\n"
 	"--counts, also show the cost of the difference.\n"
 	"\n"
 	"Exit status: 0 no difference, 1 a difference, 2 trouble.\n",

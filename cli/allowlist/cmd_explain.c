@@ -158,9 +158,11 @@ const struct tp_command tp_allowlist_explain = {
     .usage = "[options] FUNCTION [LIST...] [-- PROGRAM...]",
     .operands = TP_OPERANDS_LISTS,
     .description =
-	"Show where FUNCTION is defined, whether it was inlined or removed, which line of the LISTs\n"
+	"Show where FUNCTION is defined, whether it was inlined or removed, which line of the "
+	"LISTs\n"
 	"decides about it, which lines that one overrides, its size, its callees and its callers;\n"
-	"with --counts, also its calls, its times, and its cost at each level. Without a LIST, show\n"
+	"with --counts, also its calls, its times, and its cost at each level. Without a LIST, "
+	"show\n"
 	"what the compiler did. FUNCTION is a linkage name, a demangled name with or without\n"
 	"parameters, a glob, or part of a name.\n"
 	"\n"

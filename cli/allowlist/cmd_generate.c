@@ -51,9 +51,8 @@ static const struct tp_option options[] = {
 	"trace's clock)"),
     TP_OPT_STRING(0, "event-cost-split", &event_inside, "TIME",
 	"the part of the event cost that lies within the call's own time (default: estimated)"),
-    TP_OPT_STRING(0, "count-cost", &count_cost, "TIME",
-	"the cost of a counted call (default: "
-	"1ns)"),
+    TP_OPT_STRING(
+	0, "count-cost", &count_cost, "TIME", "the cost of a counted call (default: 1ns)"),
     TP_OPT_STRING(0, "time", &program_time, "TIME",
 	"the program's running time without instrumentation (default: taken from the profile)"),
     TP_OPT_STRING(0, "refine", &refine, "RUN",
@@ -67,14 +66,12 @@ static const struct tp_option options[] = {
     TP_OPT_LIST(0, "never", &never_list, "PATTERN", "leave these functions out; can be repeated"),
     TP_OPT_BOOL(0, "paths", &wanted.paths,
 	"also credit functions with callees that are left out, half as much per level"),
-    TP_OPT_BOOL(0, "no-sample", &wanted.no_sample,
-	"do not sample functions: choose events or "
-	"nothing"),
+    TP_OPT_BOOL(
+	0, "no-sample", &wanted.no_sample, "do not sample functions: choose events or nothing"),
     TP_OPT_BOOL(0, "count-rest", &wanted.count_rest,
 	"count the calls of functions that are left out, within the budget"),
-    TP_OPT_BOOL(0, "curve", &wanted.curve,
-	"show the share of time that budgets of 1% to 50% "
-	"would name"),
+    TP_OPT_BOOL(
+	0, "curve", &wanted.curve, "show the share of time that budgets of 1% to 50% would name"),
     TP_OPT_STRING('o', "output", &output, "FILE", TP_WRITE_CHOSEN_OUTPUT),
     TP_OPT_CHOICE(0, "format", &format, formats, NULL, "format of the tables"),
     TP_OPEN_DEBUG_DIRS(dir_list),
@@ -112,7 +109,8 @@ static int parse_options(int argc, char **argv)
 	struct tp_err err;
 	if (argc)
 		return tp_options_usage(
-		    "'%s' is not an option: name inputs with --profile, --counts, --samples or --inventory",
+		    "'%s' is not an option: name inputs with --profile, --counts, --samples or "
+		    "--inventory",
 		    argv[0]);
 	if (event_cost && strcmp(event_cost, "auto") == 0)
 		event_cost = NULL;
@@ -180,7 +178,8 @@ const struct tp_command tp_allowlist_generate = {
     .usage = "[options] [-o FILE]",
     .operands = TP_OPERANDS_NONE,
     .description =
-	"Write an allowlist whose events name as much of the program's time as the budget allows, and\n"
+	"Write an allowlist whose events name as much of the program's time as the budget allows, "
+	"and\n"
 	"print the chosen functions, the others, and the predicted cost. Functions that are too\n"
 	"expensive for events are sampled. Better inputs give better choices. From best to worst:\n"
 	"a profile with events; exact counts with samples; counts with sizes; sizes alone, which\n"
@@ -189,7 +188,8 @@ const struct tp_command tp_allowlist_generate = {
 	"teeperf allowlist generate --profile teeperf.trace --budget 5% -o hot.allow\n"
 	"teeperf allowlist generate --counts counts.trace --samples perf.data -o hot.allow\n"
 	"teeperf allowlist generate --inventory ./program -o seed.allow\n"
-	"teeperf allowlist generate -p teeperf.trace --refine run.trace --native 2.5s -o hot.allow\n",
+	"teeperf allowlist generate -p teeperf.trace --refine run.trace --native 2.5s -o "
+	"hot.allow\n",
     .options = options,
     .run = run,
 };

@@ -159,8 +159,8 @@ static bool belongs(
 	switch (judge(first, &trace)) {
 	case KIN_UNKNOWN:
 		tp_command_warn(
-		    "'%s' does not say of which recording it is, as its beginning is damaged: it is "
-		    "left out",
+		    "'%s' does not say of which recording it is, as its beginning is damaged: it "
+		    "is left out",
 		    name);
 		leave_out(family);
 		break;
@@ -175,7 +175,8 @@ static bool belongs(
 			break;
 		wanted = false;
 		tp_command_warn(
-		    "the clock of '%s' is %s and that of '%s' is %s, so their times cannot be summed: it is left out",
+		    "the clock of '%s' is %s and that of '%s' is %s, so their times cannot be "
+		    "summed: it is left out",
 		    name, clock_of(&trace), first->source.name, clock_of(first));
 		leave_out(family);
 		break;
@@ -200,7 +201,8 @@ static int add_member(
 	const bool fits = status || !first || first->time.known == open->analysis.time.known;
 	if (!fits)
 		tp_command_warn(
-		    "the clock rate of only one of '%s' and '%s' is known, so their times cannot be summed: the latter is left out",
+		    "the clock rate of only one of '%s' and '%s' is known, so their times cannot "
+		    "be summed: the latter is left out",
 		    family->names[0], name);
 	if (status || !fits) {
 		tp_open_trace_release(open);
@@ -262,8 +264,8 @@ static void warn_of_missing(const struct tp_open_family *family)
 			    family->names[i],
 			    family->members[0].process
 				? "has no trace here: it recorded nothing, or its trace is missing"
-				: "is the first one, or has no trace here: then it recorded nothing, "
-				  "or its trace is missing");
+				: "is the first one, or has no trace here: then it recorded "
+				  "nothing, or its trace is missing");
 	}
 }
 
@@ -277,12 +279,13 @@ static int open_first(
 	if (family->members[0].process)
 		return tp_command_refuse(TP_ERR_LIMIT, file,
 		    "is of process %" PRIu64
-		    " of a recording: --family takes the first process' trace, whose name has no number "
-		    "behind it",
+		    " of a recording: --family takes the first process' trace, whose name has no "
+		    "number behind it",
 		    family->members[0].process);
 	if (!family->opens[0]->trace.has_log)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, file,
-		    "does not name its recording, so its family is not known: analyze it without --family");
+		    "does not name its recording, so its family is not known: analyze it without "
+		    "--family");
 	return TP_EXIT_DONE;
 }
 

@@ -69,14 +69,14 @@ static void warn_of_log(const struct tp_tracefile *trace)
 	switch (tp_recover_look(&trace->log, &pid)) {
 	case TP_LOG_ORPHAN:
 		tp_command_warn(
-		    "more was recorded than '%s' holds, and its log is still there: 'teeperf recover "
-		    "%s' adds it",
+		    "more was recorded than '%s' holds, and its log is still there: 'teeperf "
+		    "recover %s' adds it",
 		    file, file);
 		break;
 	case TP_LOG_RUNNING:
 		tp_command_warn(
-		    "the recorder of '%s' was killed, but the program (process %d) runs on: when it "
-		    "has ended, 'teeperf recover %s' adds the rest",
+		    "the recorder of '%s' was killed, but the program (process %d) runs on: when "
+		    "it has ended, 'teeperf recover %s' adds the rest",
 		    file, (int)pid, file);
 		break;
 	case TP_LOG_RECORDING:
@@ -165,7 +165,8 @@ static int parse_filters(
 	for (uint32_t i = 0; i < options->fail_if.count; i++)
 		if (!tp_note_rule_is_valid(options->fail_if.items[i]))
 			return tp_options_usage(
-			    "--fail-if: '%s' is not a note such as 'note:lost' or 'note:wrong'; docs/troubleshooting.md lists them",
+			    "--fail-if: '%s' is not a note such as 'note:lost' or 'note:wrong'; "
+			    "docs/troubleshooting.md lists them",
 			    options->fail_if.items[i]);
 	return TP_EXIT_DONE;
 }

@@ -30,15 +30,15 @@ static void note_once(bool *noted, bool applies, const char *text)
 static void add_notes(struct tp_query_session *session)
 {
 	note_once(&session->noted, tp_query_mixes_times(session->query),
-	    "times of calls and events are as recorded, those of all other tables without what recording "
-	    "has cost; --raw has all of them as recorded");
+	    "times of calls and events are as recorded, those of all other tables without what "
+	    "recording has cost; --raw has all of them as recorded");
 	note_once(&session->noted_tid, tp_query_reads_tid(session->query),
-	    "tid is the system's number of a thread in all tables now; thread is the number in the trace, "
-	    "which calls, events and thread_paths had as tid");
+	    "tid is the system's number of a thread in all tables now; thread is the number in the "
+	    "trace, which calls, events and thread_paths had as tid");
 	const char *column = tp_query_shadowed(session->query);
 	char text[256];
 	snprintf(text, sizeof(text),
-	    "%s in HAVING is the column of that name, of some row of each group, and not what is in the result: "
+	    "%s in HAVING is the column of that name, of some row of each group, not the result's: "
 	    "give that another name, or repeat the expression",
 	    column ? column : "");
 	note_once(&session->noted_having, column, text);
@@ -114,8 +114,8 @@ static int check_function(
 	    "SELECT 1 FROM functions WHERE function = :function", parameter, 1, &sink, &err);
 	if (!code && !found)
 		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL,
-		    "no function that was called is named '%s' (all of the name, as SELECT function FROM "
-		    "functions shows it)",
+		    "no function that was called is named '%s' (all of the name, as SELECT "
+		    "function FROM functions shows it)",
 		    parameter->value);
 	return code || !found ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
@@ -173,7 +173,7 @@ const struct tp_query_example *tp_query_find_example(const char *name)
 
 static const char *const help = ".help             this\n"
 				".tables           the tables\n"
-				".schema [TABLE]   what is in them, with units\n"
+				".schema [TABLE]   their columns, with units\n"
 				".example [NAME]   the queries that come with teeperf, or run one\n"
 				".show NAME        the SQL of one\n"
 				".param NAME=TEXT  what :NAME stands for; NAME alone: NULL\n"

@@ -73,7 +73,7 @@ static void add_age(
 	tp_buf_add_string(out,
 	    watch->pid
 		? "; chunks that threads are filling are not in it yet\n"
-		: "; chunks that threads are filling are not in it yet, nor what is in the log "
+		: "; chunks that threads are filling are not in it yet, nor records in the log "
 		  "('teeperf ctl flush PID' writes it)\n");
 }
 

@@ -180,7 +180,8 @@ int tp_default_trace(int *argc, char ***argv, const char *only_one)
 		return *argc > 1 && only_one ? tp_options_usage("%s", only_one) : TP_EXIT_DONE;
 	if (access(name, F_OK))
 		return tp_options_usage(
-		    "which trace? Name its FILE: this folder has no '%s', the default of 'teeperf record'",
+		    "which trace? Name its FILE: this folder has no '%s', the default of 'teeperf "
+		    "record'",
 		    name);
 	*argc = 1;
 	*argv = names;

@@ -122,14 +122,17 @@ static bool show_sgx(const struct machine *machine)
 		tp_doctor_show("ok", "SGX", "in-kernel driver, /dev/sgx_enclave");
 	else if (old)
 		tp_doctor_show("-", "SGX",
-		    "an out-of-tree driver: enclaves run; kernels since 5.11 have /dev/sgx_enclave");
+		    "an out-of-tree driver: enclaves run; kernels since 5.11 have "
+		    "/dev/sgx_enclave");
 	else
 		tp_doctor_show("-", "SGX",
-		    "the processor has it, but /dev/sgx_enclave is missing: enable it in the firmware, and use a kernel with CONFIG_X86_SGX");
+		    "the processor has it, but /dev/sgx_enclave is missing: enable it in the "
+		    "firmware, and use a kernel with CONFIG_X86_SGX");
 	const int level = sgx_level(machine);
 	tp_doctor_show("", "  clock",
 	    level == 2
-		? "SGX2: the soft clock; rdtsc is legal inside too, but the host decides what it says"
+		? "SGX2: the soft clock; rdtsc is legal inside too, but the host decides what it "
+		  "says"
 	    : level == 1
 		? "SGX1: the soft clock only: rdtsc faults inside an enclave"
 		: "the soft clock; rdtsc faults inside an enclave of SGX1, and is legal with SGX2");
@@ -163,7 +166,8 @@ static bool show_virtual_machine(const struct machine *machine)
 		    : "the processor's counter; the host may set it off, except with SecureTSC");
 	tp_doctor_show("", "  log", "%s",
 	    nitro
-		? "no memory is shared with the parent: 'teeperf record' in here, or a stream over vsock"
+		? "no memory is shared with the parent: 'teeperf record' in here, or a stream over "
+		  "vsock"
 		: "'teeperf record' in here; or ivshmem or vsock to a recorder on the host");
 	tp_doctor_show("", "  next", "docs/platforms: %s", nitro ? "nitro" : "vm");
 	return true;
@@ -205,8 +209,8 @@ static bool show_optee(const struct machine *machine)
 		? ""
 		: "; without /dev/teepriv0 tee-supplicant loads no applications");
 	tp_doctor_show("", "  clock",
-	    "the soft clock: stock OP-TEE kills an application that reads a counter; cntpct works in "
-	    "a core built with CFG_FTRACE_SUPPORT=y");
+	    "the soft clock: stock OP-TEE kills an application that reads a counter; cntpct works "
+	    "in a core built with CFG_FTRACE_SUPPORT=y");
 	tp_doctor_show("", "  log", "shared memory, mapped anew for each command");
 	tp_doctor_show("", "  next", "docs/platforms: optee");
 	return true;
@@ -231,7 +235,8 @@ static bool show_gramine(const struct machine *machine)
 		    strcmp(kind, "none") ? "with SGX"
 					 : "attestation is off: direct, or SGX without it");
 		tp_doctor_show("", "  log",
-		    "an untrusted_shm mount: 'teeperf gramine-manifest' prints the lines of the manifest");
+		    "an untrusted_shm mount: 'teeperf gramine-manifest' prints the lines of the "
+		    "manifest");
 		return true;
 	}
 	const bool sgx = has_tool(machine, "gramine-sgx");
@@ -298,10 +303,12 @@ static void show_transports(const struct machine *machine)
 		line_of(machine, path, device, sizeof(device));
 		if (!strcmp(vendor, "0x1af4") && !strcmp(device, "0x1110"))
 			tp_doctor_show(locked ? "-" : "ok", "ivshmem",
-			    "memory that is shared with the host: /sys/bus/pci/devices/%s/resource2%s",
+			    "memory that is shared with the host: "
+			    "/sys/bus/pci/devices/%s/resource2%s",
 			    entry->d_name,
 			    locked
-				? "; this kernel is in lockdown and does not allow mapping it: use a stream, or record inside"
+				? "; this kernel is in lockdown and does not allow mapping it: use "
+				  "a stream, or record inside"
 				: "");
 	}
 	if (folder)
@@ -322,6 +329,7 @@ void tp_doctor_tees(const char *root)
 		any = shows[i](&machine) || any;
 	if (!any)
 		tp_doctor_show("-", "TEE",
-		    "none found: programs are recorded as on any Linux; docs/platforms has the needs of each TEE");
+		    "none found: programs are recorded as on any Linux; docs/platforms has the "
+		    "needs of each TEE");
 	show_transports(&machine);
 }

@@ -37,12 +37,14 @@ static int check_options(int argc)
 		return tp_options_usage("where to? give the fleet's folder with --to DIR");
 	if (!argc)
 		return tp_options_usage(
-		    "which recordings? name one or more traces, or folders of experiments' results");
+		    "which recordings? name one or more traces, or folders of experiments' "
+		    "results");
 	for (uint32_t i = 0; i < labels.count; i++) {
 		const char *equals = strchr(labels.items[i], '=');
 		if (!equals || equals == labels.items[i])
 			return tp_options_usage(
-			    "--label: '%s' is not of the form KEY=VALUE, such as environment=canary",
+			    "--label: '%s' is not of the form KEY=VALUE, such as "
+			    "environment=canary",
 			    labels.items[i]);
 		for (uint32_t j = 0; j < i; j++)
 			if (strncmp(labels.items[i], labels.items[j],
@@ -143,19 +145,25 @@ const struct tp_command tp_fleet_add = {
     .usage = "--to DIR [options] TRACE|RESULTS...",
     .operands = TP_OPERANDS_TRACES,
     .description =
-	"Sum up each TRACE and add it to the fleet in DIR: a row in the table runs, and sums for its\n"
+	"Sum up each TRACE and add it to the fleet in DIR: a row in the table runs, and sums for "
+	"its\n"
 	"functions, call paths and durations. Functions and paths keep their keys across runs and\n"
-	"builds, so query engines can sum them. docs/fleet.md describes the tables, columns and keys.\n"
+	"builds, so query engines can sum them. docs/fleet.md describes the tables, columns and "
+	"keys.\n"
 	"\n"
-	"RESULTS is a folder of results from 'teeperf experiment'; each of its tasks is added to the\n"
+	"RESULTS is a folder of results from 'teeperf experiment'; each of its tasks is added to "
+	"the\n"
 	"table experiments.\n"
 	"\n"
-	"A trace that the fleet already has is skipped. A run appears in runs only when it is complete.\n"
-	"Several processes can add to a folder at the same time. If one trace fails, the others are\n"
+	"A trace that the fleet already has is skipped. A run appears in runs only when it is "
+	"complete.\n"
+	"Several processes can add to a folder at the same time. If one trace fails, the others "
+	"are\n"
 	"still added.\n",
     .examples =
 	"teeperf fleet add --to /srv/profiles teeperf.trace\n"
-	"teeperf fleet add --to /srv/profiles --label environment=canary --git-revision $(git rev-parse HEAD) *.trace\n",
+	"teeperf fleet add --to /srv/profiles --label environment=canary --git-revision $(git "
+	"rev-parse HEAD) *.trace\n",
     .options = options,
     .run = run,
 };

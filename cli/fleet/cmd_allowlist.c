@@ -41,21 +41,18 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "event-cost", &event_cost, "TIME",
 	"the cost of a call with its return, such as 15.5ns (default: auto, derived from the "
 	"runs' clock)"),
-    TP_OPT_STRING(0, "count-cost", &count_cost, "TIME",
-	"the cost of a counted call (default: "
-	"1ns)"),
+    TP_OPT_STRING(
+	0, "count-cost", &count_cost, "TIME", "the cost of a counted call (default: 1ns)"),
     TP_OPT_LIST(0, "keep", &keep_list, "PATTERN",
 	"record these functions at any cost; a pattern as in a list, or of names; can be "
 	"repeated"),
     TP_OPT_LIST(0, "never", &never_list, "PATTERN", "leave these functions out; can be repeated"),
-    TP_OPT_BOOL(0, "no-sample", &wanted.no_sample,
-	"do not sample functions: choose events or "
-	"nothing"),
+    TP_OPT_BOOL(
+	0, "no-sample", &wanted.no_sample, "do not sample functions: choose events or nothing"),
     TP_OPT_BOOL(0, "count-rest", &wanted.count_rest,
 	"count the calls of functions that are left out, within the budget"),
-    TP_OPT_BOOL(0, "curve", &wanted.curve,
-	"show the share of time that budgets of 1% to 50% "
-	"would name"),
+    TP_OPT_BOOL(
+	0, "curve", &wanted.curve, "show the share of time that budgets of 1% to 50% would name"),
     TP_OPT_STRING('o', "output", &output, "FILE", TP_WRITE_CHOSEN_OUTPUT),
     TP_OPT_CHOICE(0, "format", &format, formats, NULL, "format of the tables"),
     TP_OPT_END,
@@ -111,7 +108,8 @@ static void warn(const struct tp_fleet_sums *sums)
 	if (sums->raw)
 		tp_command_warn(
 		    "the times of %" PRIu64 " run%s of %" PRIu64
-		    " include the unknown cost of recording: functions with many calls seem more expensive than they are",
+		    " include the unknown cost of recording: functions with many calls seem more "
+		    "expensive than they are",
 		    sums->raw, plural(sums->raw), sums->runs);
 	if (sums->in_cpu_time < sums->runs)
 		tp_command_warn(
@@ -210,12 +208,14 @@ const struct tp_command tp_fleet_allowlist = {
     .summary = "choose functions to instrument within a budget over all runs",
     .usage = "[options] [-o FILE] DIR",
     .description =
-	"Write one allowlist for all programs and runs of the fleet in DIR, whose events name as much\n"
+	"Write one allowlist for all programs and runs of the fleet in DIR, whose events name as "
+	"much\n"
 	"of their time as the budget allows, and print the chosen functions, the others, and the\n"
 	"predicted cost. The choice works as in 'teeperf allowlist generate'; calls and times of\n"
 	"functions with the same key are summed over the runs.\n"
 	"\n"
-	"The fleet knows only functions that a run has recorded, so add runs that recorded everything.\n",
+	"The fleet knows only functions that a run has recorded, so add runs that recorded "
+	"everything.\n",
     .examples = "teeperf fleet allowlist --budget 2% -o fleet.allow /srv/profiles\n"
 		"teeperf fleet allowlist --program redis-server --day 2026-11-26 /srv/profiles\n",
     .options = options,

@@ -89,9 +89,12 @@ const struct tp_command tp_fleet_expire = {
     .usage = "--older-than AGE | --keep-last N [options] DIR",
     .operands = TP_OPERANDS_FOLDERS,
     .description =
-	"Remove the rows of old runs from all tables, and files that have no other rows. With both\n"
-	"options, a run is removed if either matches. A run's row in the table runs is removed first;\n"
-	"if the command is killed, run it again. Readers can go on, as with teeperf-fleet-compact(1),\n"
+	"Remove the rows of old runs from all tables, and files that have no other rows. With "
+	"both\n"
+	"options, a run is removed if either matches. A run's row in the table runs is removed "
+	"first;\n"
+	"if the command is killed, run it again. Readers can go on, as with "
+	"teeperf-fleet-compact(1),\n"
 	"and the same file systems are refused.\n",
     .examples = "teeperf fleet expire --older-than 90d /srv/profiles\n"
 		"teeperf fleet expire --keep-last 1000 --dry-run /srv/profiles\n",

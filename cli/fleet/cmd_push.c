@@ -74,7 +74,8 @@ static int check_options(int argc, uint64_t *tries)
 		return tp_options_usage("--to: '%s' does not begin with http:// or https://", to);
 	if (strpbrk(to, "@?#") || !is_header_text(to))
 		return tp_options_usage(
-		    "--to: a server's address has no user and no '?': use --user and --password-file");
+		    "--to: a server's address has no user and no '?': use --user and "
+		    "--password-file");
 	if (!tp_clickhouse_is_name(database))
 		return tp_options_usage(
 		    "--database: '%s' has other characters than letters, digits and '_'", database);
@@ -121,18 +122,20 @@ const struct tp_command tp_fleet_push = {
     .usage = "--to URL [options] DIR",
     .operands = TP_OPERANDS_FOLDERS,
     .description =
-	"Send the runs in the folder DIR that the server does not have to its tables, over HTTP or\n"
+	"Send the runs in the folder DIR that the server does not have to its tables, over HTTP "
+	"or\n"
 	"HTTPS. 'teeperf fleet schema clickhouse' creates these tables. DIR does not change.\n"
 	"\n"
 	"Pushing a run twice stores it once. If a push fails or is killed, push again: rows of\n"
-	"incomplete runs are replaced. Until the server has merged its files, such rows exist twice:\n"
+	"incomplete runs are replaced. Until the server has merged its files, such rows exist "
+	"twice:\n"
 	"query with FINAL, as the statements in docs/fleet.md do.\n"
 	"\n"
 	"Without https, others can read the password and the rows in transit.\n",
-    .examples =
-	"teeperf fleet schema clickhouse | clickhouse-client --multiquery\n"
-	"teeperf fleet push --to http://localhost:8123 /srv/profiles\n"
-	"teeperf fleet push --to https://db.example.com:8443 --user fleet --password-file ~/.fleet-password /srv/profiles\n",
+    .examples = "teeperf fleet schema clickhouse | clickhouse-client --multiquery\n"
+		"teeperf fleet push --to http://localhost:8123 /srv/profiles\n"
+		"teeperf fleet push --to https://db.example.com:8443 --user fleet --password-file "
+		"~/.fleet-password /srv/profiles\n",
     .options = options,
     .run = run,
 };

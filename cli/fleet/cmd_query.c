@@ -164,7 +164,8 @@ static int run(int argc, char **argv)
 	const struct tp_fleet_question *question = sql ? NULL : tp_fleet_question_find(argv[1]);
 	if (!sql && !question)
 		return tp_options_usage(
-		    "unknown question '%s': 'teeperf fleet query' without a name lists them; SQL goes after --sql",
+		    "unknown question '%s': 'teeperf fleet query' without a name lists them; SQL "
+		    "goes after --sql",
 		    argv[1]);
 	return ask(argv[0], question);
 }
@@ -175,12 +176,16 @@ const struct tp_command tp_fleet_query = {
     .usage = "[options] DIR [NAME]",
     .operands = TP_OPERANDS_FOLDERS,
     .description =
-	"Answer the question NAME about the fleet in DIR, or run SQL (SQLite's dialect). Without either,\n"
+	"Answer the question NAME about the fleet in DIR, or run SQL (SQLite's dialect). Without "
+	"either,\n"
 	"list the questions.\n"
 	"\n"
-	"Each table of docs/fleet.md is a table here, with the columns day and program from the names of\n"
-	"folders. Only tables and columns that the SQL names are read into memory; --day and --program\n"
-	"restrict which folders are opened. With --show, the statement includes the choice of runs.\n",
+	"Each table of docs/fleet.md is a table here, with the columns day and program from the "
+	"names of\n"
+	"folders. Only tables and columns that the SQL names are read into memory; --day and "
+	"--program\n"
+	"restrict which folders are opened. With --show, the statement includes the choice of "
+	"runs.\n",
     .examples =
 	"teeperf fleet query /srv/profiles top\n"
 	"teeperf fleet query --program redis-server --param function=dictFind /srv/profiles p99\n"

@@ -37,7 +37,8 @@ static int parse_place(char *host, size_t size, uint16_t *port, const char *text
 	if (!length || length >= size || tail || (text[0] == '[' && !end) ||
 	    (!end && colon && strchr(text, ':') != colon))
 		return tp_options_usage(
-		    "--listen: '%s' is not of the form HOST:PORT, such as 127.0.0.1:8000 or [::1]:8000",
+		    "--listen: '%s' is not of the form HOST:PORT, such as 127.0.0.1:8000 or "
+		    "[::1]:8000",
 		    text);
 	memcpy(host, from, length);
 	host[length] = '\0';
@@ -62,7 +63,8 @@ static int serve_until_told(struct tp_serve *serve, const sigset_t *signals, con
 	tp_command_tell("serving %s until Ctrl-C\n", directory);
 	if (tp_serve_is_open(serve))
 		tp_command_warn(
-		    "anyone who can reach this address can read the fleet: it has no password and no TLS");
+		    "anyone who can reach this address can read the fleet: it has no password and "
+		    "no TLS");
 	while (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) {
 		signal = sigtimedwait(signals, NULL, &second);
 		tp_serve_tend(serve);
@@ -107,8 +109,10 @@ const struct tp_command tp_fleet_serve = {
     .summary = "show a fleet in a browser",
     .usage = "[options] DIR",
     .description =
-	"Serve a web page about the fleet in DIR, and print its address: runs over time, the flame graph\n"
-	"and functions of a set of runs, a comparison of two sets with a test of significance, and a\n"
+	"Serve a web page about the fleet in DIR, and print its address: runs over time, the flame "
+	"graph\n"
+	"and functions of a set of runs, a comparison of two sets with a test of significance, and "
+	"a\n"
 	"function's history. docs/fleet.md describes the JSON behind it.\n"
 	"\n"
 	"Only this machine can reach the page, unless --listen says otherwise. The server writes\n"
@@ -116,7 +120,8 @@ const struct tp_command tp_fleet_serve = {
     .examples =
 	"teeperf fleet serve /srv/profiles\n"
 	"teeperf fleet serve --listen 127.0.0.1:8000 /srv/profiles\n"
-	"ssh -L 8000:127.0.0.1:8000 server.example.com teeperf fleet serve --listen 127.0.0.1:8000 /srv/profiles\n",
+	"ssh -L 8000:127.0.0.1:8000 server.example.com teeperf fleet serve --listen 127.0.0.1:8000 "
+	"/srv/profiles\n",
     .options = options,
     .run = run,
 };

@@ -25,7 +25,8 @@ int tp_fleet_filters_choose(struct tp_fleet_filters *filters, struct tp_fleet_ch
 		if (strcspn(filters->labels.items[i], "=") == 0 ||
 		    !strchr(filters->labels.items[i], '='))
 			return tp_options_usage(
-			    "--label: '%s' is not of the form KEY=VALUE, such as environment=canary",
+			    "--label: '%s' is not of the form KEY=VALUE, such as "
+			    "environment=canary",
 			    filters->labels.items[i]);
 	if (!filters->day)
 		return TP_EXIT_DONE;
@@ -38,6 +39,7 @@ int tp_fleet_filters_choose(struct tp_fleet_filters *filters, struct tp_fleet_ch
 	return is_day(chosen->day_from) && is_day(chosen->day_to)
 		   ? TP_EXIT_DONE
 		   : tp_options_usage(
-			 "--day: '%s' is not a day such as 2026-11-26, or two with '..' between them",
+			 "--day: '%s' is not a day such as 2026-11-26, or two with '..' between "
+			 "them",
 			 filters->day);
 }

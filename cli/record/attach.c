@@ -52,8 +52,8 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    "'--follow-fork' and '--tee' need a program that is started here");
 	if (attach->late && (wanted->control_signal || wanted->switch_signals))
 		return tp_options_usage(
-		    "'--control' and '--signals' need a program that is started here; one that runs "
-		    "already hears 'teeperf ctl' at once without");
+		    "'--control' and '--signals' need a program that is started here; one that "
+		    "runs already hears 'teeperf ctl' at once without");
 	if (attach->late && wanted->only.kind != TEEPERF_ONLY_ALL)
 		return tp_options_usage("'--only' needs a program that is started here");
 	if (attach->duration_ns && !attach->late && !attach->waits)
@@ -64,20 +64,20 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    tee ? ", and neither '--attach' nor '--stream'" : "");
 	if (wanted->argv && tee && tee->transport == TP_TEE_STREAM)
 		return tp_options_usage(
-		    "'%s' shares no memory: start the program yourself, and give '--stream' where its "
-		    "frames come from",
+		    "'%s' shares no memory: start the program yourself, and give '--stream' where "
+		    "its frames come from",
 		    tee->name);
 	if (wanted->argv && tee && tee->elsewhere && !attach->file)
 		return tp_options_usage(
-		    "'%s' programs are not started from here: give '--attach' or '--stream', and no "
-		    "program",
+		    "'%s' programs are not started from here: give '--attach' or '--stream', and "
+		    "no program",
 		    tee->name);
 	if (attach->waits && wanted->follow_fork)
 		return tp_options_usage("'--follow-fork' needs a program that is started here");
 	if (attach->waits && (wanted->control_signal || wanted->switch_signals))
 		return tp_options_usage(
-		    "'--control' and '--signals' need a program that is started here: signals do not "
-		    "reach into a TEE");
+		    "'--control' and '--signals' need a program that is started here: signals do "
+		    "not reach into a TEE");
 	if (attach->pid && wanted->argv)
 		return tp_options_usage(
 		    "'--pid' is of a process that runs already: leave '%s' out", wanted->argv[0]);
@@ -97,7 +97,8 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		return tp_options_usage("'--mode full' needs memory that is shared");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_RING)
 		return tp_options_usage(
-		    "'--mode ring' needs shared memory: records that were sent cannot be overwritten");
+		    "'--mode ring' needs shared memory: records that were sent cannot be "
+		    "overwritten");
 	if (attach->stream_name && wanted->start_off)
 		return tp_options_usage(
 		    "'--on-start off' needs shared memory: recording could not be switched on");
@@ -223,8 +224,9 @@ int tp_record_attach_prepare(
 		wanted->clock = tee->clock;
 	if (tee && tee->log_limit_bytes && wanted->size_bytes > tee->log_limit_bytes)
 		return tp_options_usage(
-		    "with '--port %s' '--size' is at most %lluM: a larger log is registered, but then "
-		    "each command that it is passed with fails, as the TEE lacks memory to map it",
+		    "with '--port %s' '--size' is at most %lluM: a larger log is registered, but "
+		    "then each command that it is passed with fails, as the TEE lacks memory to "
+		    "map it",
 		    tee->name, (unsigned long long)(tee->log_limit_bytes >> 20));
 	// Such a log is small, and each call takes a chunk of it, which must not wait for others.
 	if (tee && tee->log_bytes && wanted->drain == TP_DRAIN_CHOICE_AUTO &&
@@ -250,12 +252,14 @@ int tp_record_attach_prepare(
 const char *tp_record_attach_reason(uint32_t attach)
 {
 	if (attach == TEEPERF_ATTACH_NO_MODULE)
-		return "it attached to the log, but has no code built with 'teeperf cc', or its allowlist selects no function";
+		return "it attached to the log, but has no code built with 'teeperf cc', or its "
+		       "allowlist selects no function";
 	if (attach == TEEPERF_ATTACH_BAD_LOG)
-		return "it entered with the log, but was given a part of it only, or its runtime is of "
-		       "another version of teeperf";
+		return "it entered with the log, but was given a part of it only, or its runtime "
+		       "is of another version of teeperf";
 	if (attach == TEEPERF_ATTACH_BAD_MODULE)
-		return "parts of it were compiled by different versions of teeperf; rebuild all of it";
+		return "parts of it were compiled by different versions of teeperf; rebuild all of "
+		       "it";
 	return NULL;
 }
 
@@ -297,15 +301,15 @@ void tp_record_attach_tell(
 			snprintf(waited, sizeof(waited), " (%.1f of it without a processor)",
 			    (double)session->late.pause_waited_ns / 1e6);
 		tp_command_tell(
-		    "recording process %d, of which one thread was stopped for %.1f ms%s: end it with "
-		    "Ctrl-C or 'teeperf ctl stop %d'\n",
+		    "recording process %d, of which one thread was stopped for %.1f ms%s: end it "
+		    "with Ctrl-C or 'teeperf ctl stop %d'\n",
 		    (int)attach->pid, (double)session->late.pause_ns / 1e6, waited,
 		    (int)attach->pid);
 		if (session->late.others)
 			tp_command_warn(
-			    "process %d has %u runtimes of teeperf, and only one is recorded: the code "
-			    "that uses the one in '%s' is not (link libraries with 'teeperf cc', which "
-			    "has them use the executable's)",
+			    "process %d has %u runtimes of teeperf, and only one is recorded: the "
+			    "code that uses the one in '%s' is not (link libraries with 'teeperf "
+			    "cc', which has them use the executable's)",
 			    (int)attach->pid, session->late.others + 1, session->late.other);
 		return;
 	}
@@ -327,7 +331,8 @@ static void warn_of_stream(const struct tp_stream *stream)
 	const uint64_t rest = stream->frames.ended ? tp_inlet_rest(&stream->inlet) : 0;
 	if (rest)
 		tp_command_warn(
-		    "%llu bytes of another run follow and were not read: give each run a file of its own",
+		    "%llu bytes of another run follow and were not read: give each run a file of "
+		    "its own",
 		    (unsigned long long)rest);
 }
 
@@ -350,7 +355,9 @@ bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct 
 	}
 	if (counts->attach == TEEPERF_ATTACH_NONE) {
 		tp_command_warn(
-		    "no instrumented program came to '%s'%s: start it after 'now start', with TEEPERF_LOG in its environment and write permission for that file; a program looks for its log only when it starts",
+		    "no instrumented program attached to '%s'%s: start it after 'now start', with "
+		    "TEEPERF_LOG in its environment and write permission for that file; a program "
+		    "looks for its log only when it starts",
 		    attach->file,
 		    session->guest_state == TP_GUEST_MISSING ? " in time"
 		    : session->guest_state == TP_GUEST_GONE  ? " before the process ended"

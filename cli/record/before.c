@@ -111,11 +111,13 @@ int tp_record_output_check(const char *output, bool starts, bool quiet, bool *aw
 		return TP_EXIT_DONE;
 	if (is_open_on(STDERR_FILENO, &there))
 		return tp_options_usage(
-		    "standard error goes to '%s', too, and would damage the trace: redirect it, or choose another file",
+		    "standard error goes to '%s', too, and would damage the trace: redirect it, or "
+		    "choose another file",
 		    output);
 	*away = starts && is_open_on(STDOUT_FILENO, &there);
 	if (*away && !quiet)
 		tp_command_tell(
-		    "the trace goes to standard output, so the program's output goes to standard error\n");
+		    "the trace goes to standard output, so the program's output goes to standard "
+		    "error\n");
 	return TP_EXIT_DONE;
 }

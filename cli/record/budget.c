@@ -19,11 +19,14 @@ static const char *refusal(const struct tp_record_options *options)
 	const struct tp_session_options *wanted = &options->wanted;
 	if ((!wanted->argv && !options->attach.pid && !options->attach.all) ||
 	    options->attach.file || options->attach.stream_name)
-		return "needs a PROGRAM to start, or '--pid': of others the processor time is not known";
+		return "needs a PROGRAM to start, or '--pid': of others the processor time is not "
+		       "known";
 	if (options->attach.port_name || options->inner)
-		return "does not go with '--port' and '--tee': of a TEE's own time nothing is known";
+		return "does not go with '--port' and '--tee': of a TEE's own time nothing is "
+		       "known";
 	if (wanted->follow_fork)
-		return "does not go with '--follow-fork', where the choice of functions cannot be changed";
+		return "does not go with '--follow-fork', where the choice of functions cannot be "
+		       "changed";
 	if (wanted->mode == TEEPERF_MODE_RING)
 		return "does not go with '--mode ring', where nothing is seen before the end";
 	if (wanted->drain == TP_DRAIN_CHOICE_LATE || wanted->drain == TP_DRAIN_CHOICE_END)
@@ -101,15 +104,17 @@ void tp_record_budget_tell(const struct tp_session *session, bool quiet)
 		tp_command_warn("the budget was not kept to the end: %s", result->stopped.what);
 	if (result->nameless_share > budget.share)
 		tp_command_warn(
-		    "the budget was not kept: %u functions without a name, which cannot be switched, cost "
-		    "%s of the running time; keep the symbols of the program and its libraries",
+		    "the budget was not kept: %u functions without a name, which cannot be "
+		    "switched, cost %s of the running time; keep the symbols of the program and "
+		    "its libraries",
 		    result->nameless, tp_text_share(text, result->nameless_share));
 	else if (session->budget.overhead > budget.share && 2 * result->others_share > budget.share)
 		tp_command_warn(
-		    "the budget was exceeded: jumps (longjmp, exceptions, coroutines), which are recorded whatever "
-		    "is switched off, cost %s of the running time",
+		    "the budget was exceeded: jumps (longjmp, exceptions, coroutines), which are "
+		    "recorded whatever is switched off, cost %s of the running time",
 		    tp_text_share(text, result->others_share));
 	else if (session->budget.overhead > budget.share)
 		tp_command_warn(
-		    "the budget was exceeded: functions became expensive faster than they could be switched off, or the program did not read its selection");
+		    "the budget was exceeded: functions became expensive faster than they could be "
+		    "switched off, or the program did not read its selection");
 }

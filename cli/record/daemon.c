@@ -149,8 +149,8 @@ void tp_record_daemon_tidy(const struct tp_record_all *all, time_t began, bool q
 		    removed == 1 ? "" : "s", tp_text_bytes(text, (double)removed_bytes));
 	if (all->max_bytes && bytes - removed_bytes > all->max_bytes)
 		tp_command_warn(
-		    "the traces of one round are larger than '--max-size': record fewer processes, a "
-		    "shorter '--duration' or a smaller '--budget'");
+		    "the traces of one round are larger than '--max-size': record fewer processes, "
+		    "a shorter '--duration' or a smaller '--budget'");
 	for (size_t i = 0; i < count; i++)
 		free(traces[i].name);
 	free(traces);
@@ -181,8 +181,8 @@ static int check_daemon(struct tp_record_options *options)
 		    "option '--daemon' needs '--all NAME', the programs to record");
 	if (strcmp(options->wanted.output, TP_DEFAULT_TRACE) != 0)
 		return tp_options_usage(
-		    "with '--daemon' each trace has a name of its own: give '--output-dir DIR' in place "
-		    "of '--output'");
+		    "with '--daemon' each trace has a name of its own: give '--output-dir DIR' in "
+		    "place of '--output'");
 	if (options->wanted.start_off)
 		return tp_options_usage("'--on-start off' cannot be combined with '--daemon'");
 	all->every_ns = EVERY_DEFAULT;
@@ -218,7 +218,8 @@ int tp_record_all_check(struct tp_record_options *options)
 		    options->wanted.argv ? "the program" : "'--pid'");
 	if (all->pattern && (options->attach.file || options->attach.stream_name))
 		return tp_options_usage(
-		    "'--all' is of processes that run already: leave '--attach' and '--stream' out");
+		    "'--all' is of processes that run already: leave '--attach' and '--stream' "
+		    "out");
 	if (all->daemon)
 		return check_daemon(options);
 	return alone ? tp_options_usage("option '%s' goes with '--daemon' only", alone) : 0;

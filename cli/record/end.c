@@ -35,7 +35,10 @@ static void warn_of_none(
 		    program, launch->exit_value);
 	else if (tee && tee->transport == TP_TEE_PER_CALL)
 		tp_command_warn(
-		    "'%s' ran without recording: no code in the TEE has attached to the log: the host must pass the log's memory itself (not a copy) with its calls, readable and writable, and the called function must pass it to teeperf_enter or teeperf_region; where these return 0, teeperf_why_not gives the reason",
+		    "'%s' ran without recording: no code in the TEE has attached to the log: the "
+		    "host must pass the log's memory itself (not a copy) with its calls, readable "
+		    "and writable, and the called function must pass it to teeperf_enter or "
+		    "teeperf_region; where these return 0, teeperf_why_not gives the reason",
 		    program);
 	else
 		tp_command_warn(
@@ -65,7 +68,8 @@ static void warn_of_attach(const struct tp_session_counts *counts, const struct 
 		return;
 	else if (foreign)
 		tp_command_warn(
-		    "'%s' %s: it is for %s, which has another clock than this machine; record with '--clock soft'",
+		    "'%s' %s: it is for %s, which has another clock than this machine; record with "
+		    "'--clock soft'",
 		    foreign, what, machine);
 	else if (options->clock_choice == TP_CLOCK_CHOICE_ORDERED)
 		tp_command_warn(
@@ -86,19 +90,19 @@ static void warn_of_switches(const struct tp_session_counts *counts,
 		return;
 	if (counts->listens == TEEPERF_LISTENS_REFUSED)
 		tp_command_warn(
-		    "'%s' has a use of its own for signal %u (or it cannot be caught), so it was not "
-		    "listened for: give another one to '--control'",
+		    "'%s' has a use of its own for signal %u (or it cannot be caught), so it was "
+		    "not listened for: give another one to '--control'",
 		    program, counts->listens_value);
 	if (counts->switches_missed)
 		tp_command_warn(
-		    "%llu of %llu switches were too quick to be noted: calls near them may have wrong "
-		    "callers; switch less often, or use an allowlist instead",
+		    "%llu of %llu switches were too quick to be noted: calls near them may have "
+		    "wrong callers; switch less often, or use an allowlist instead",
 		    (unsigned long long)counts->switches_missed,
 		    (unsigned long long)counts->switches);
 	if (options->wanted.start_off && !counts->switches)
 		tp_command_warn(
-		    "'%s' ran without recording, which was never switched on: see teeperf-ctl(1) and "
-		    "teeperf/teeperf.h",
+		    "'%s' ran without recording, which was never switched on: see teeperf-ctl(1) "
+		    "and teeperf/teeperf.h",
 		    program);
 }
 
@@ -112,8 +116,8 @@ static void warn_of_losses(
 	const double writing = (double)counts->write_ns / 1e9;
 	if (options->wanted.mode == TEEPERF_MODE_FULL)
 		tp_command_warn(
-		    "%llu events were lost: the log was full; give a larger '--size' or use '--mode "
-		    "stream'",
+		    "%llu events were lost: the log was full; give a larger '--size' or use "
+		    "'--mode stream'",
 		    lost);
 	else if (options->wanted.mode == TEEPERF_MODE_RING)
 		tp_command_warn(
@@ -122,9 +126,10 @@ static void warn_of_losses(
 		    lost);
 	else
 		tp_command_warn(
-		    "%llu events were lost: the program was faster than the recorder, which in %.2f s "
-		    "did not get to run for %.2f s and wrote for %.2f s (or signal handlers interrupted "
-		    "the runtime); %sgive a larger '--size', or instrument less with an allowlist",
+		    "%llu events were lost: the program was faster than the recorder, which in "
+		    "%.2f s did not get to run for %.2f s and wrote for %.2f s (or signal handlers "
+		    "interrupted the runtime); %sgive a larger '--size', or instrument less with "
+		    "an allowlist",
 		    lost, passed, absent, writing,
 		    absent > passed / 4 && absent > writing ? "leave a processor to it, "
 		    : writing > passed / 4                  ? "write to a faster disk, "
@@ -138,7 +143,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	const char *machine;
 	if (counts->forged)
 		tp_command_warn(
-		    "the log has impossible counts: something else than the runtime wrote into it. They are not shown, and other data may be wrong");
+		    "the log has impossible counts: something else than the runtime wrote into it. "
+		    "They are not shown, and other data may be wrong");
 	// Where 'auto' stands for soft the program's counter may not be read, or is not this machine's.
 	const bool is_tee =
 	    options->attach.tee && options->attach.tee->clock == TP_CLOCK_CHOICE_SOFT;
@@ -147,8 +153,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	if (options->only.count && counts->functions &&
 	    counts->functions == counts->functions_left_out)
 		tp_command_warn(
-		    "'--only' left out all of the %llu instrumented functions of '%s': see 'teeperf "
-		    "inventory %s' for their names",
+		    "'--only' left out all of the %llu instrumented functions of '%s': see "
+		    "'teeperf inventory %s' for their names",
 		    (unsigned long long)counts->functions, program, program);
 	if (counts->forked)
 		tp_command_warn("%llu forked child%s not recorded%s",
@@ -159,7 +165,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	if (counts->refused && options->attach.tee &&
 	    options->attach.tee->transport == TP_TEE_PER_CALL)
 		tp_command_warn(
-		    "%llu calls were not recorded: the log serves one instance of one program in the TEE, and these were made to another one",
+		    "%llu calls were not recorded: the log serves one instance of one program in "
+		    "the TEE, and these were made to another one",
 		    (unsigned long long)counts->refused);
 	else if (counts->refused)
 		tp_command_warn("%llu more process%s instrumented but not recorded: the log takes "
@@ -171,31 +178,35 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 			  "that dlmopen loads)");
 	if (counts->modules_refused)
 		tp_command_warn(
-		    "%llu module%s not recorded: too many for the log, or at ambiguous addresses (run it again)",
+		    "%llu module%s not recorded: too many for the log, or at ambiguous addresses "
+		    "(run it again)",
 		    (unsigned long long)counts->modules_refused,
 		    counts->modules_refused == 1 ? " was" : "s were");
 	if (counts->no_rings)
 		tp_command_warn(
-		    "'%s' has an older runtime without '--mode ring', so the trace has the start and not the end: rebuild it",
+		    "'%s' has an older runtime without '--mode ring', so the trace has the start "
+		    "and not the end: rebuild it",
 		    program);
 	if (counts->stunted)
 		tp_command_warn(
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");
 	if (counts->output_gone)
 		tp_command_warn(
-		    "'%s' was moved, removed or replaced while it was written: the file there now is not this trace",
+		    "'%s' was moved, removed or replaced while it was written: the file there now "
+		    "is not this trace",
 		    options->wanted.output);
 	if (counts->log_gone_bytes)
 		tp_command_warn(
-		    "%llu KiB of the shared log were lost: '%s' has damaged the log's file, or memory ran out; the trace lacks their records",
+		    "%llu KiB of the shared log were lost: '%s' has damaged the log's file, or "
+		    "memory ran out; the trace lacks their records",
 		    (unsigned long long)counts->log_gone_bytes / 1024, program);
 	if (counts->lost)
 		warn_of_losses(counts, options);
 	// One part in a hundred is where times of single calls start to mislead.
 	if (counts->starved_ns > counts->elapsed_ns / 100)
 		tp_command_warn(
-		    "the soft clock stood still for %.1f %% of the time, in %llu place%s (%.1f ms at "
-		    "most): times there are %s; leave a core to it%s",
+		    "the soft clock stood still for %.1f %% of the time, in %llu place%s (%.1f ms "
+		    "at most): times there are %s; leave a core to it%s",
 		    100.0 * (double)counts->starved_ns / (double)counts->elapsed_ns,
 		    (unsigned long long)counts->starved_count,
 		    counts->starved_count == 1 ? "" : "s", (double)counts->max_gap_ns / 1e6,
@@ -281,7 +292,8 @@ bool tp_record_tell_followed(const struct tp_follow *follow, bool quiet)
 			tell_process(result);
 		if (result->log.failed)
 			tp_command_warn(
-			    "'%s' lacks chunks, which could not be written; the rest can be analyzed",
+			    "'%s' lacks chunks, which could not be written; the rest can be "
+			    "analyzed",
 			    result->path ? result->path : "a trace");
 	}
 	if (!quiet && follow->result_count > LINES_MAX)

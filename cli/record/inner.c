@@ -12,12 +12,12 @@ int tp_record_inner_prepare(struct tp_session_options *wanted)
 {
 	if (!wanted->argv)
 		return tp_options_usage(
-		    "'--tee' needs a program that is started here: the host, which hands the TEE its "
-		    "log");
+		    "'--tee' needs a program that is started here: the host, which hands the TEE "
+		    "its log");
 	if (wanted->place || wanted->inherit)
 		return tp_options_usage(
-		    "'--tee' is for a host program that shares memory with its TEE: '--attach' and this "
-		    "'--port' are for programs that are inside as a whole");
+		    "'--tee' is for a host program that shares memory with its TEE: '--attach' and "
+		    "this '--port' are for programs that are inside as a whole");
 	if (wanted->follow_fork)
 		return tp_options_usage(
 		    "'--tee' and '--follow-fork' do not go together: there is one log for the TEE");
@@ -39,13 +39,13 @@ static void warn_of_attach(uint32_t attach)
 {
 	if (attach == TEEPERF_ATTACH_NONE)
 		tp_command_warn(
-		    "the TEE recorded nothing: its part is not built with 'teeperf cc', or the host did "
-		    "not hand it the log (teeperf_tee_log, in teeperf/teeperf.h), so the trace is the "
-		    "host's alone");
+		    "the TEE recorded nothing: its part is not built with 'teeperf cc', or the "
+		    "host did not hand it the log (teeperf_tee_log, in teeperf/teeperf.h), so the "
+		    "trace is the host's alone");
 	else if (attach == TEEPERF_ATTACH_BAD_CLOCK)
 		tp_command_warn(
-		    "the TEE's side ran without recording: it was compiled for another clock; record "
-		    "with '--clock soft', or build it with '--clock auto'");
+		    "the TEE's side ran without recording: it was compiled for another clock; "
+		    "record with '--clock soft', or build it with '--clock auto'");
 	else if (tp_record_attach_reason(attach))
 		tp_command_warn(
 		    "the TEE's side ran without recording: %s", tp_record_attach_reason(attach));

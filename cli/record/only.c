@@ -200,8 +200,11 @@ static int finish(struct choice *found, int status, const char *name, bool is_li
 	if (!status && choice.listed && !choice.count)
 		status = tp_err_set(err, TP_ERR_NOT_FOUND, name,
 		    is_list
-			? "the list selects none of the %u known instrumented functions: 'teeperf allowlist check' says why"
-			: "matches none of the %u known instrumented functions: 'teeperf inventory' lists them; for a library that is loaded later, or was stripped, give its file with '--module'",
+			? "the list selects none of the %u known instrumented functions: 'teeperf "
+			  "allowlist check' says why"
+			: "matches none of the %u known instrumented functions: 'teeperf "
+			  "inventory' lists them; for a library that is loaded later, or was "
+			  "stripped, give its file with '--module'",
 		    choice.seen);
 	if (status) {
 		free(choice.hashes);
@@ -209,8 +212,8 @@ static int finish(struct choice *found, int status, const char *name, bool is_li
 	}
 	if (choice.finer)
 		tp_command_warn(
-		    "%u function%s of the list %s to be counted or sampled, but compiled with events for "
-		    "each call: left out; build with '--allowlist' for that",
+		    "%u function%s of the list %s to be counted or sampled, but compiled with "
+		    "events for each call: left out; build with '--allowlist' for that",
 		    choice.finer, choice.finer == 1 ? "" : "s", choice.finer == 1 ? "is" : "are");
 	sort(&choice);
 	*only =
@@ -248,8 +251,8 @@ int tp_record_measured(const struct tp_option_list *lists, const struct tp_optio
 	int status = choose(list, modules, program, &choice, &err);
 	if (!status && !choice.failed && !choice.count)
 		status = tp_err_set(&err, TP_ERR_NOT_FOUND, program,
-		    "has no inventory with functions that record events, so '--calibrate' does not know "
-		    "which to leave out: build it with 'teeperf cc', and do not strip it");
+		    "has no inventory with functions that record events, so '--calibrate' does not "
+		    "know which to leave out: build it with 'teeperf cc', and do not strip it");
 	tp_allowlist_free(list);
 	return finish(&choice, status, program, true, measured, &err);
 }
@@ -353,7 +356,8 @@ static int choose_running(const struct tp_allowlist *list, bool is_file, const s
 		decide_inventory(choice, list, &inventory);
 	if (!status && !has && has_globs(list) && is_file)
 		tp_command_warn(
-		    "the program's inventory was not found, so only names without a glob are used: give the program or library with '--module'");
+		    "the program's inventory was not found, so only names without a glob are used: "
+		    "give the program or library with '--module'");
 	if (!status && (is_file || (!choice->count && !complete)))
 		decide_named(choice, list, has ? &inventory : NULL);
 	tp_inventory_release(&inventory);
@@ -384,7 +388,8 @@ int tp_record_only_running(const char *pattern, bool is_file, const struct tp_op
 		status = keep_file(&files, modules->items[i], &err);
 		if (status == TP_ERR_NOT_FOUND)
 			status = tp_err_set(&err, TP_ERR_NOT_FOUND, modules->items[i],
-			    "holds no inventory: it was not built by 'teeperf cc', or it was stripped");
+			    "holds no inventory: it was not built by 'teeperf cc', or it was "
+			    "stripped");
 	}
 	if (!status && pid)
 		status = find_mapped(&files, pid, &complete, &err);

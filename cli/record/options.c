@@ -197,7 +197,8 @@ static int check_signal(const struct tp_record_options *options, int *number)
 		    options->control);
 	if (is_of_fault(*number))
 		return tp_options_usage(
-		    "option '--control' cannot use the fault signal %d: a fault of the program would be taken for a command; use URG",
+		    "option '--control' cannot use the fault signal %d: a fault of the program "
+		    "would be taken for a command; use URG",
 		    *number);
 	if (options->wanted.switch_signals && (*number == SIGUSR1 || *number == SIGUSR2))
 		return tp_options_usage(
@@ -215,7 +216,8 @@ static int check_max_size(struct tp_record_options *options)
 		return 0;
 	if (modes[options->mode] == TEEPERF_MODE_FULL || options->wanted.size_bytes)
 		return tp_options_usage(
-		    "option '--max-size' keeps the newest records in a log of that size: leave '%s' out",
+		    "option '--max-size' keeps the newest records in a log of that size: leave "
+		    "'%s' out",
 		    options->wanted.size_bytes ? "--size" : "--mode full");
 	if (size < least || size > most)
 		return tp_options_usage("option '--max-size' takes 1M to 1G");
@@ -237,8 +239,8 @@ static int check_ring(const struct tp_record_options *options, uint32_t *chunks)
 		return tp_options_usage("option '--ring' goes with '--mode ring' only");
 	if (options->drain && is_ring)
 		return tp_options_usage(
-		    "with '--mode ring' nothing is drained while the program runs: leave '--drain' out "
-		    "('teeperf ctl flush' writes a snapshot)");
+		    "with '--mode ring' nothing is drained while the program runs: leave '--drain' "
+		    "out ('teeperf ctl flush' writes a snapshot)");
 	if (!is_given)
 		return 0;
 	if (options->ring_bytes < 2 * TP_REGION_CHUNK_SIZE)
@@ -283,8 +285,8 @@ static int check_calibrate(struct tp_record_options *options)
 									    : NULL;
 	if (other)
 		return tp_options_usage(
-		    "option '--calibrate' does not go with '%s': record with it once, and give that trace "
-		    "to 'analyze --costs'",
+		    "option '--calibrate' does not go with '%s': record with it once, and give "
+		    "that trace to 'analyze --costs'",
 		    other);
 	if (!options->wanted.control_signal)
 		options->wanted.control_signal = SIGURG;
@@ -322,7 +324,8 @@ static enum tp_clock_choice choose_clock(const struct tp_record_options *options
 		return options->clock_choice;
 	if (!options->quiet)
 		tp_command_tell(
-		    "'%s' is for %s, which has another clock than this machine: recording with '--clock soft'\n",
+		    "'%s' is for %s, which has another clock than this machine: recording with "
+		    "'--clock soft'\n",
 		    foreign, machine);
 	return TP_CLOCK_CHOICE_SOFT;
 }

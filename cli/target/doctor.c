@@ -9,8 +9,8 @@ int tp_doctor_build(bool *good, struct tp_err *err)
 	(void)good;
 	(void)err;
 	tp_doctor_show("-", "compiler",
-	    "no compiler here: this is a target; programs are built elsewhere, with 'teeperf cc', and "
-	    "recorded here");
+	    "no compiler here: this is a target; programs are built elsewhere, with 'teeperf cc', "
+	    "and recorded here");
 	if (!tp_packer_is_there())
 		tp_doctor_show("-", "zstd",
 		    "this teeperf is built without it: 'record --compress' is not available");
@@ -20,8 +20,8 @@ int tp_doctor_build(bool *good, struct tp_err *err)
 bool tp_doctor_program(const char *file)
 {
 	tp_doctor_show("missing", "program",
-	    "this teeperf only records and cannot look into '%s': ask 'teeperf doctor' of a complete "
-	    "TeePerf, on any machine",
+	    "this teeperf only records and cannot look into '%s': ask 'teeperf doctor' of a "
+	    "complete TeePerf, on any machine",
 	    file);
 	return false;
 }

@@ -29,7 +29,7 @@ const struct tp_tui_key tp_tui_keys[] = {
     {{'*'}, TP_TUI_OPEN_ALL, NULL, "*", "in a tree: show all calls below"},
     {{'u'}, TP_TUI_TO_CALLER, NULL, "u", "in a tree: go to the caller"},
     {{'/'}, TP_TUI_SEARCH, NULL, "/",
-	"search a part of a name, or /REGEX/; in a tree also what is hidden"},
+	"search a part of a name, or /REGEX/; in a tree also hidden rows"},
     {{'n'}, TP_TUI_SEARCH_NEXT, NULL, "n", "next match"},
     {{'N', 'p'}, TP_TUI_SEARCH_BEFORE, NULL, "N, p", "match before"},
     {{'&'}, TP_TUI_FILTER, NULL, "&", "show only names that match; nothing shows all"},

@@ -154,10 +154,12 @@ static int check_made(struct tp_autotune_product *product, struct tp_err *err)
 		    "the build command did not make it; name its products with --product");
 	if (!is_elf(product->path))
 		return tp_err_set(err, TP_ERR_FORMAT, product->path,
-		    "is not an ELF file (a script?): name the programs and libraries that the build makes with --product");
+		    "is not an ELF file (a script?): name the programs and libraries that the "
+		    "build makes with --product");
 	if (is_same_file(&now, &product->before))
 		return tp_err_set(err, TP_ERR_FORMAT, product->path,
-		    "was not rebuilt by the build command, which must build everything each time, as 'make -B' does; or it is not its product: see --product");
+		    "was not rebuilt by the build command, which must build everything each time, "
+		    "as 'make -B' does; or it is not its product: see --product");
 	char *real = realpath(product->path, NULL);
 	if (real && strlen(real) < PATH_MAX - 32)
 		snprintf(product->path, sizeof(product->path), "%s", real);
@@ -219,7 +221,8 @@ static int check_instrumented(
 		int code = tp_inventory_open(&inventory, &path, 1, err);
 		if (code == TP_ERR_NOT_FOUND)
 			code = tp_err_set(err, code, path,
-			    "has no inventory: the build must use CC='teeperf cc' and CXX='teeperf c++', and must not strip the inventory");
+			    "has no inventory: the build must use CC='teeperf cc' and CXX='teeperf "
+			    "c++', and must not strip the inventory");
 		if (!code && list && i == 0 && inventory.unit_count)
 			snprintf(
 			    builder->lists, sizeof(builder->lists), "%s", inventory.units[0].lists);
@@ -294,7 +297,8 @@ int tp_autotune_builder_keep_from(struct tp_autotune_builder *builder, struct tp
 	for (uint32_t i = 0; i < builder->product_count; i++)
 		if (!is_elf(builder->products[i].path))
 			return tp_err_set(err, TP_ERR_NOT_FOUND, builder->products[i].path,
-			    "has to be there, as it was recorded: a profile has no names of its own");
+			    "has to be there, as it was recorded: a profile has no names of its "
+			    "own");
 	return keep(builder, TP_AUTOTUNE_FROM, err);
 }
 

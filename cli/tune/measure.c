@@ -233,7 +233,8 @@ int tp_autotune_attached(
 		    tune->options.program[0]);
 	default:
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "'%s' ran without recording: does it run the built program, and keep its environment?",
+		    "'%s' ran without recording: does it run the built program, and keep its "
+		    "environment?",
 		    tune->options.program[0]);
 	}
 }

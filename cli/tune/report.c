@@ -77,7 +77,9 @@ static void print_untold(const struct tp_autotune *tune)
 {
 	const struct tp_autotune_overhead *measured = &best_round(tune)->tried.measured;
 	printf(
-	    "\nBudget %.4g %%: cannot be measured. The overheads of single runs are %+.1f to %+.1f %%, median %+.1f %%,\nerror of the median %.1f: the machine is busy, or the program too short.\nNo list was written, and '%s' is built without instrumentation.\n",
+	    "\nBudget %.4g %%: cannot be measured. The overheads of single runs are %+.1f to %+.1f "
+	    "%%, median %+.1f %%,\nerror of the median %.1f: the machine is busy, or the program "
+	    "too short.\nNo list was written, and '%s' is built without instrumentation.\n",
 	    100 * tune->options.budget, 100 * measured->low, 100 * measured->high,
 	    100 * measured->median, 100 * measured->error, tune->options.program[0]);
 }
@@ -94,9 +96,10 @@ static void print_verdict(const struct tp_autotune *tune, const char *output)
 	    "\nBudget %.4g %%: measured %+.1f %% (error of the median %.1f), predicted %+.1f %%.\n",
 	    100 * tune->options.budget, 100 * best->tried.measured.median,
 	    100 * best->tried.measured.error, 100 * best->tried.predicted);
-	printf(
-	    "Named: %.1f %% of the time, %.1f %% by events and %.1f %% by samples. Within the budget\n"
-	    "events alone could name at most %.1f %%, and samples at most %.1f %% of what these events leave.\n",
+	printf("Named: %.1f %% of the time, %.1f %% by events and %.1f %% by samples. Within the "
+	       "budget\n"
+	       "events alone could name at most %.1f %%, and samples at most %.1f %% of what these "
+	       "events leave.\n",
 	    100 * best->tried.named, 100 * best->shares.events, 100 * best->shares.samples,
 	    100 * best->shares.bound, 100 * best->shares.sample_bound);
 	printf("Functions: %u with events, %u sampled, %u counted; %s records a run.\n",
@@ -109,9 +112,9 @@ void tp_autotune_report_text(const struct tp_autotune *tune, const char *output)
 	const char *how = tune->by_perf       ? "samples by perf"
 			  : tune->given_times ? "the trace that was given"
 					      : "a trace of all calls";
-	printf(
-	    "%s time of '%s', medians of %u or more runs in turn with ones that are not instrumented;\n"
-	    "own times of functions are from %s.\n\n",
+	printf("%s time of '%s', medians of %u or more runs in turn with ones that are not "
+	       "instrumented;\n"
+	       "own times of functions are from %s.\n\n",
 	    tune->options.by_cpu ? "CPU" : "Wall", tune->options.program[0], tune->options.runs,
 	    how);
 	print_builds(tune);

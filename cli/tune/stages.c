@@ -103,11 +103,13 @@ static int open_given(struct tp_autotune *tune, struct tp_err *err)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, file, "there are no calls in it");
 	if (contents.lost)
 		return tp_err_set(err, TP_ERR_TRUNCATED, file,
-		    "lost %llu events, so calls and times are too low: record again with a larger --size, or leave out --from",
+		    "lost %llu events, so calls and times are too low: record again with a larger "
+		    "--size, or leave out --from",
 		    (unsigned long long)contents.lost);
 	if (contents.named < contents.calls / 2)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, file,
-		    "is not from the present build of '%s', so its functions have no names: build it as it was recorded, or record it again",
+		    "is not from the present build of '%s', so its functions have no names: build "
+		    "it as it was recorded, or record it again",
 		    tune->builder.products[0].path);
 	tune->calls = contents.calls;
 	tune->given_times = contents.timed && tune->options.samples != TP_AUTOTUNE_PERF;
@@ -250,7 +252,8 @@ static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 	char perf[TP_DRIVER_PATH_SIZE];
 	if (!tp_find_program("perf", perf))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "'perf' is not installed: install it (Debian: linux-perf), or use --samples trace");
+		    "'perf' is not installed: install it (Debian: linux-perf), or use --samples "
+		    "trace");
 	tp_autotune_say(tune, "sampling it by perf, without instrumentation");
 	const struct tp_autotune_path data = tp_autotune_file(tune, "perf.data");
 	const struct tp_autotune_path output = tp_autotune_file(tune, "perf.out");
@@ -279,7 +282,8 @@ static int profile_by_perf(struct tp_autotune *tune, struct tp_err *err)
 	free(argv);
 	if (!code && access(data.text, R_OK))
 		code = tp_err_set(err, TP_ERR_SYSTEM, errors.text,
-		    "'perf record' wrote no data (exit status %u): see its output there, or use --samples trace",
+		    "'perf record' wrote no data (exit status %u): see its output there, or use "
+		    "--samples trace",
 		    ran.exit_value);
 	if (!code)
 		code = name_samples(tune, data.text, err);

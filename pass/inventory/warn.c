@@ -76,7 +76,8 @@ static void warn_of(
 		    " and has no events of its own: keep it with '=force', or name its callers");
 	} else {
 		tp_buf_add_string(&text,
-		    "was removed, as nothing calls it or its calls were computed at compile time, and has no events");
+		    "was removed, as nothing calls it or its calls were computed at compile time, "
+		    "and has no events");
 	}
 	warn(notes->module, line, &text);
 	tp_buf_release(&text);

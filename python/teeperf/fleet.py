@@ -31,7 +31,7 @@ class Fleet:
     def files(self, table, day="*", program="*"):
         """The Parquet files of a table, for readers of your own, as pandas.read_parquet or DuckDB's read_parquet."""
         if table not in TABLES:
-            raise run.Error("'%s' is none of the tables %s" % (table, ", ".join(TABLES)))
+            raise run.Error("'%s' is not one of the tables %s" % (table, ", ".join(TABLES)))
         folders = ["%s=%s" % (key, value if value == "*" else _escaped(value)) for key, value in
                    (("day", day), ("program", program))]
         return sorted(glob.glob(os.path.join(glob.escape(self.path), table, *folders, "run=*", "*.parquet")))

@@ -57,11 +57,13 @@ int tp_clock_choose(enum tp_clock_choice choice, uint32_t *clock, struct tp_err 
 	const bool steady = tp_clock_has_steady_counter();
 	if (choice == TP_CLOCK_CHOICE_HARDWARE && !steady)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "this processor has no counter with a constant rate (constant_tsc and nonstop_tsc): use '--clock soft'");
+		    "this processor has no counter with a constant rate (constant_tsc and "
+		    "nonstop_tsc): use '--clock soft'");
 	if (choice == TP_CLOCK_CHOICE_ORDERED &&
 	    (!steady || TP_HARDWARE_CLOCK != TEEPERF_CLOCK_TSC))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "'tsc-ordered' needs x86-64 with a counter of constant rate: use '--clock auto'");
+		    "'tsc-ordered' needs x86-64 with a counter of constant rate: use '--clock "
+		    "auto'");
 	if (choice == TP_CLOCK_CHOICE_ORDERED)
 		*clock = TEEPERF_CLOCK_TSC_ORDERED;
 	else if (choice == TP_CLOCK_CHOICE_NONE)

@@ -200,7 +200,8 @@ int tp_control_ask_with(pid_t pid, const struct tp_control_request *wanted, cons
 		r = find(pid, true, path, &theirs, err);
 	if (r == TP_ERR_NOT_FOUND && theirs)
 		return tp_err_set(err, TP_ERR_SYSTEM, NULL,
-		    "the recording of process %d belongs to another user: run this as that user, or as root",
+		    "the recording of process %d belongs to another user: run this as that user, "
+		    "or as root",
 		    (int)pid);
 	if (!r)
 		r = ask_at(path, &request, hashes, reply, err);

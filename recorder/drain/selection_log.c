@@ -112,7 +112,8 @@ static int ask(struct tp_selection_log *log, struct tp_region *region, enum tp_s
 	if (count > region->selection_capacity) {
 		free(list);
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "the list would have %u functions, but the log has room for %u: choose fewer, or name the functions to leave out",
+		    "the list would have %u functions, but the log has room for %u: choose fewer, "
+		    "or name the functions to leave out",
 		    count, region->selection_capacity);
 	}
 	const uint64_t word =
@@ -145,7 +146,9 @@ int tp_selection_ask(struct tp_selection_log *log, struct tp_region *region,
 	const int r =
 	    log->word != log->obeyed && has_come
 		? tp_err_set(err, TP_ERR_LIMIT, NULL,
-		      "the program has not read the last selection yet: try again when it has (see 'teeperf ctl status'); with 'record --control' or a call of teeperf_poll() it reads it at once")
+		      "the program has not read the last selection yet: try again when it has (see "
+		      "'teeperf ctl status'); with 'record --control' or a call of teeperf_poll() "
+		      "it reads it at once")
 		: ask(log, region, verb, wanted, err);
 	pthread_mutex_unlock(&log->lock);
 	return r;

@@ -80,7 +80,8 @@ static int refuse(struct tp_bpf *bpf, int error, const char *what)
 	if (access(BTF_FILE, R_OK))
 		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
 		    "there is no '" BTF_FILE
-		    "', which BPF programs need to read kernel structures: mount /sys, or use a kernel built with CONFIG_DEBUG_INFO_BTF");
+		    "', which BPF programs need to read kernel structures: mount /sys, or use a "
+		    "kernel built with CONFIG_DEBUG_INFO_BTF");
 	if (error == EPERM || error == EACCES)
 		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
 		    "this user may not load BPF programs: " REMEDY);

@@ -8,7 +8,8 @@ int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose)
 	(void)whose;
 	*bpf = (struct tp_bpf){0};
 	return tp_err_set(&bpf->refused, TP_ERR_NOT_FOUND, NULL,
-	    "this teeperf was built without libbpf: rebuild it with libbpf-dev and clang installed");
+	    "this teeperf was built without libbpf: rebuild it with libbpf-dev and clang "
+	    "installed");
 }
 
 int tp_bpf_join(struct tp_bpf *bpf, pid_t pid)

@@ -29,7 +29,8 @@ uint32_t tp_bpf_groups(const char *list, struct tp_err *err)
 			i++;
 		if (i == WORDS) {
 			tp_err_set(err, TP_ERR_SYNTAX, NULL,
-			    "unknown events '%.*s': expected sched, syscalls, io, faults, mem or sgx",
+			    "unknown events '%.*s': expected sched, syscalls, io, faults, mem or "
+			    "sgx",
 			    (int)length, at);
 			return 0;
 		}

@@ -236,11 +236,13 @@ static void explain(struct teeperf_trace_meter *meter, const struct event *event
 		    meter, "perf_event_open is forbidden by this container or its seccomp filter");
 	else if (is_refusal(error) && event->where == IN_KERNEL)
 		TP_METER_NOTE(meter,
-		    "only root may count kernel events (perf_event_paranoid is %s): run as root, or set it to 1",
+		    "only root may count kernel events (perf_event_paranoid is %s): run as root, "
+		    "or set it to 1",
 		    text);
 	else if (is_refusal(error))
 		TP_METER_NOTE(meter,
-		    "not permitted (perf_event_paranoid is %s): run as root or with CAP_PERFMON, or lower it",
+		    "not permitted (perf_event_paranoid is %s): run as root or with CAP_PERFMON, "
+		    "or lower it",
 		    text);
 	else if (error == ESRCH)
 		TP_METER_NOTE(meter, "the process has ended");

@@ -117,7 +117,8 @@ void tp_energy_open(struct tp_energy *energy, const char *root)
 	energy->zones[0].fd = -1;
 	tp_meter_init(&energy->meters[0], "energy", TEEPERF_METER_MICROJOULES, TEEPERF_METER_TOTAL);
 	TP_METER_NOTE(&energy->meters[0],
-	    "not available: this machine has no RAPL (virtual machines have none), or its kernel has no powercap driver");
+	    "not available: this machine has no RAPL (virtual machines have none), or its kernel "
+	    "has no powercap driver");
 }
 
 static void give_up(struct teeperf_trace_meter *meter, struct tp_energy_zone *zone, const char *why)

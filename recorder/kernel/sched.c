@@ -114,7 +114,8 @@ static int refuse(struct tp_sched *sched, int error, bool mapped)
 	const char *remedy = "";
 	if (mapped && error == EPERM)
 		remedy =
-		    "; raise 'sysctl kernel.perf_event_mlock_kb', or record fewer programs at a time";
+		    "; raise 'sysctl kernel.perf_event_mlock_kb', or record fewer programs at a "
+		    "time";
 	else if (error == EACCES || error == EPERM)
 		remedy = "; 'sysctl kernel.perf_event_paranoid=2' permits it";
 	else if (error == EMFILE)

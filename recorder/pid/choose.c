@@ -138,10 +138,12 @@ static int tell(const struct request *request, uint64_t result)
 {
 	static const char *const reasons[] = {
 	    [TEEPERF_LATE_BUSY] =
-		"one of its threads has been in the runtime for seconds, or is loading a library; try again",
+		"one of its threads has been in the runtime for seconds, or is loading a library; "
+		"try again",
 	    [TEEPERF_LATE_NO_MODULE] = "it has only just started; try again",
 	    [TEEPERF_LATE_TAKEN] =
-		"it is being recorded, or was started by a recorder: end that recording, or start it without one",
+		"it is being recorded, or was started by a recorder: end that recording, or start "
+		"it without one",
 	    [TEEPERF_LATE_BAD_LOG] =
 		"its runtime does not support this log: rebuild it with this version of teeperf",
 	    [TEEPERF_LATE_BAD_CLOCK] =
@@ -149,7 +151,8 @@ static int tell(const struct request *request, uint64_t result)
 	    [TEEPERF_LATE_BAD_MODULE] =
 		"parts of it were compiled by different versions of teeperf; rebuild all of it",
 	    [TEEPERF_LATE_COUNTS] =
-		"it counts calls of some functions, and such a program can be recorded only once; restart it",
+		"it counts calls of some functions, and such a program can be recorded only once; "
+		"restart it",
 	};
 	const uint32_t what = (uint32_t)result;
 	request->target->result = what;
@@ -157,8 +160,8 @@ static int tell(const struct request *request, uint64_t result)
 		return 0;
 	if (what == TEEPERF_LATE_NO_LOG)
 		return tp_err_system(request->err, (int)(result >> 32), NULL,
-		    "process %d cannot open or map the log '%s' (a smaller '--size' needs fewer of its "
-		    "addresses)",
+		    "process %d cannot open or map the log '%s' (a smaller '--size' needs fewer of "
+		    "its addresses)",
 		    (int)request->target->pid, request->path);
 	const char *reason =
 	    what < sizeof(reasons) / sizeof(reasons[0]) ? reasons[what] : "it did not answer";
@@ -194,8 +197,9 @@ static bool try_all(struct request *request, const struct candidates *found, int
 				return true;
 			case TP_PID_FAILED:
 				request->status = tp_err_set(request->err, TP_ERR_LIMIT, NULL,
-				    "thread %d of process %d could not run the runtime: its stack is too "
-				    "small, or a seccomp filter forbids it to open and map files",
+				    "thread %d of process %d could not run the runtime: its stack "
+				    "is too small, or a seccomp filter forbids it to open and map "
+				    "files",
 				    (int)found->tids[rank][i], (int)target->pid);
 				abandon(request, found->tids[rank][i]);
 				if (++*crashes == CRASHES_MAX)

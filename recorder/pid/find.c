@@ -217,14 +217,18 @@ int tp_pid_refused(pid_t pid, int error, struct tp_err *err)
 		    owner);
 	if (scope == 3)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "kernel.yama.ptrace_scope is 3, which forbids tracing process %d: start it with 'teeperf record', or boot with a lower value",
+		    "kernel.yama.ptrace_scope is 3, which forbids tracing process %d: start it "
+		    "with 'teeperf record', or boot with a lower value",
 		    (int)pid);
 	if (scope)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "kernel.yama.ptrace_scope is %d, which forbids tracing process %d: record as root, or set it to 0 ('sysctl kernel.yama.ptrace_scope=0')",
+		    "kernel.yama.ptrace_scope is %d, which forbids tracing process %d: record as "
+		    "root, or set it to 0 ('sysctl kernel.yama.ptrace_scope=0')",
 		    scope, (int)pid);
 	return tp_err_set(err, TP_ERR_LIMIT, NULL,
-	    "cannot trace process %d: it is protected (set-user-ID, PR_SET_DUMPABLE), or this container lacks CAP_SYS_PTRACE ('docker run --cap-add SYS_PTRACE'); record as root outside of it",
+	    "cannot trace process %d: it is protected (set-user-ID, PR_SET_DUMPABLE), or this "
+	    "container lacks CAP_SYS_PTRACE ('docker run --cap-add SYS_PTRACE'); record as root "
+	    "outside of it",
 	    (int)pid);
 }
 
@@ -245,8 +249,8 @@ static int check_process(pid_t pid, struct tp_err *err)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "process %d has ended", (int)pid);
 	if (tp_proc_scan(pid, "status", "Seccomp: %d", &number) && number == 1)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "process %d may only read and write (seccomp's strict mode), so it cannot open the log: "
-		    "start it with 'teeperf record'",
+		    "process %d may only read and write (seccomp's strict mode), so it cannot open "
+		    "the log: start it with 'teeperf record'",
 		    (int)pid);
 	if (tp_proc_scan(pid, "status", "TracerPid: %d", &number) && number) {
 		tp_proc_read(number, "comm", name, sizeof(name));
@@ -300,15 +304,18 @@ static int judge(
 		    "process %d is a 32-bit program: build it for 64 bits", (int)pid);
 	if (!sight->instrumented)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "process %d has no code built with 'teeperf cc': build it with that, and restart it",
+		    "process %d has no code built with 'teeperf cc': build it with that, and "
+		    "restart it",
 		    (int)pid);
 	if (!chosen)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "process %d has a runtime that cannot be attached to: build it with this version of 'teeperf cc' for Linux (no '--port'), and restart it",
+		    "process %d has a runtime that cannot be attached to: build it with this "
+		    "version of 'teeperf cc' for Linux (no '--port'), and restart it",
 		    (int)pid);
 	if (chosen->abi != TEEPERF_ABI)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "process %d has a runtime of another version of teeperf (%u, not %d): use that version, or rebuild it",
+		    "process %d has a runtime of another version of teeperf (%u, not %d): use that "
+		    "version, or rebuild it",
 		    (int)pid, chosen->abi, TEEPERF_ABI);
 	return 0;
 }

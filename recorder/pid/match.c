@@ -42,7 +42,8 @@ int tp_pid_pattern_read(struct tp_pid_pattern *pattern, const char *text, struct
 		    pattern->is_group ? "a control group" : "the program");
 	if (pattern->is_group && pattern->glob[0] != '/')
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "takes the path of a control group, such as cgroup:/system.slice/server.service");
+		    "takes the path of a control group, such as "
+		    "cgroup:/system.slice/server.service");
 	return 0;
 }
 

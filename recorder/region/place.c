@@ -59,11 +59,13 @@ static int judge(const struct tp_place *place, struct tp_place_file *file,
 	const pid_t user = used ? tp_proc_user(&mapped) : 0;
 	if (user)
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
-		    "it is the log of an earlier recording that process %d still has mapped: end that, or overwrite it with '--force'",
+		    "it is the log of an earlier recording that process %d still has mapped: end "
+		    "that, or overwrite it with '--force'",
 		    (int)user);
 	if (used > 0)
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
-		    "it is the log of an earlier recording that a process still has mapped: end that, or overwrite it with '--force'");
+		    "it is the log of an earlier recording that a process still has mapped: end "
+		    "that, or overwrite it with '--force'");
 	return 0;
 }
 
@@ -160,6 +162,7 @@ int tp_place_check(const struct tp_place *place, const struct tp_place_file *fil
 	if (at < 0 || at == end)
 		return at < 0 ? (int)at : 0;
 	return tp_err_set_at(err, TP_ERR_LIMIT, place->path, (uint64_t)at,
-	    "the %llu KiB from byte %llu on hold other data: give another file or '--offset', or a smaller '--size', or overwrite it with '--force'",
+	    "the %llu KiB from byte %llu on hold other data: give another file or '--offset', or a "
+	    "smaller '--size', or overwrite it with '--force'",
 	    (unsigned long long)(size / 1024), (unsigned long long)place->offset);
 }

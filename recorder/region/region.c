@@ -159,12 +159,14 @@ static int choose_count(struct tp_region *region, const struct tp_region_options
 		return r;
 	if (in_rings && options->ring > *chunk_count / 4)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "'--ring' exceeds a quarter of the log's %llu KiB: give a larger '--size', or a smaller '--ring'",
+		    "'--ring' exceeds a quarter of the log's %llu KiB: give a larger '--size', or "
+		    "a smaller '--ring'",
 		    (unsigned long long)*chunk_count * (TP_REGION_CHUNK_SIZE / 1024));
 	const uint64_t needed = bytes_needed(region, options);
 	if (file && file->fixed && needed > room)
 		return tp_err_set(err, TP_ERR_LIMIT, where,
-		    "the file has %llu KiB for the log, which needs %llu: enlarge it, or empty it so that the recorder sizes it%s",
+		    "the file has %llu KiB for the log, which needs %llu: enlarge it, or empty it "
+		    "so that the recorder sizes it%s",
 		    (unsigned long long)(room / 1024), (unsigned long long)(needed / 1024),
 		    size ? ", or give a smaller '--size'" : "");
 	if (*chunk_count < TP_REGION_MIN_CHUNKS ||
@@ -254,7 +256,8 @@ static int map_file(struct tp_region *region, struct tp_err *err)
 	    mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return tp_err_system(err, errno, NULL,
-		    "cannot reserve %llu MiB of addresses: give a smaller '--size', or raise 'ulimit -v'",
+		    "cannot reserve %llu MiB of addresses: give a smaller '--size', or raise "
+		    "'ulimit -v'",
 		    (unsigned long long)(reserved / MIB));
 	const uint64_t skip = -(uint64_t)(uintptr_t)at & (TP_REGION_CHUNK_SIZE - 1);
 	if (skip)
@@ -485,7 +488,8 @@ int tp_region_create(
 		error = give_owned(region);
 	if (error) {
 		r = tp_err_system(err, error, NULL,
-		    "not enough memory for the log in %s (make room there or give a smaller '--size')",
+		    "not enough memory for the log in %s (make room there or give a smaller "
+		    "'--size')",
 		    region->place ? region->place : FOLDER);
 		goto fail;
 	}

@@ -96,7 +96,8 @@ static int listen_vsock(struct tp_inlet *inlet, const char *text, struct tp_err 
 	inlet->listener = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (inlet->listener < 0)
 		return tp_err_system(err, errno, inlet->name,
-		    "this machine has no vsock sockets (load the kernel module vhost_vsock, or send the stream through a file or 'unix:PATH')");
+		    "this machine has no vsock sockets (load the kernel module vhost_vsock, or "
+		    "send the stream through a file or 'unix:PATH')");
 	if (bind(inlet->listener, (const struct sockaddr *)&address, sizeof(address)) ||
 	    listen(inlet->listener, 1))
 		return tp_err_system(err, errno, inlet->name, "cannot listen");

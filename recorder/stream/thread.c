@@ -36,7 +36,8 @@ int tp_stream_await(struct tp_stream *stream, bool *again, struct tp_err *err)
 		    err, TP_ERR_NOT_FOUND, inlet->name, "a client connected and sent nothing");
 	else if (!r)
 		r = tp_err_set(err, TP_ERR_NOT_FOUND, inlet->name,
-		    "no program has sent anything: is it built with a streaming port, and is TEEPERF_STREAM set?");
+		    "no program has sent anything: is it built with a streaming port, and is "
+		    "TEEPERF_STREAM set?");
 	*again = broken && tp_inlet_again(inlet);
 	return r;
 }

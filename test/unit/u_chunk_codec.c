@@ -272,9 +272,11 @@ static void hostile_frames(void **state)
 		const char *what;
 	} cases[] = {
 	    {4000, 999,
-		"packed chunk whose times do not unpack: their number differs from that of the names"},
+		"packed chunk whose times do not unpack: their number differs from that of the "
+		"names"},
 	    {4000, 1001,
-		"packed chunk whose times do not unpack: their number differs from that of the names"},
+		"packed chunk whose times do not unpack: their number differs from that of the "
+		"names"},
 	    {4000, 1 << 22, "packed chunk whose times do not unpack: "},
 	    {3996, 1000, "packed chunk whose names do not unpack: there are too few"},
 	    {4004, 1000, "packed chunk whose names do not unpack: "},
@@ -313,7 +315,8 @@ static void codes_beyond_the_end(void **state)
 		header.times_size = (uint32_t)ZSTD_compress(at, CHUNK / 4, times, 1000 + more, 1);
 		memcpy(payload, &header, sizeof(header));
 		assert_bad((uint64_t)(at - payload) + header.times_size,
-		    "packed chunk whose times do not unpack: their number differs from that of the names");
+		    "packed chunk whose times do not unpack: their number differs from that of the "
+		    "names");
 	}
 }
 

@@ -156,7 +156,8 @@ static void test_shuffle(void **state)
 	uint32_t counts[256] = {0};
 	struct opened at;
 	open_plan(&at,
-	    "[globals]\nsample_size = 2400\n[[tasks]]\nexecutable = \"true\"\nnum_threads = [1, 2, 3, 4]\n");
+	    "[globals]\nsample_size = 2400\n[[tasks]]\nexecutable = \"true\"\nnum_threads = [1, 2, "
+	    "3, 4]\n");
 	for (uint32_t i = 0; i < at.grid.run_count; i += 4) {
 		const struct tp_run *r = &at.grid.runs[i];
 		counts[r[0].cell << 6 | r[1].cell << 4 | r[2].cell << 2 | r[3].cell]++;
@@ -209,9 +210,11 @@ static void test_refused(void **state)
 	    {"[global]\n" TASK,
 		"plan.toml:1:2: the plan has no key 'global'; did you mean 'globals'?"},
 	    {"[globals]\nqqqqqqqqq = 2\n" TASK,
-		"plan.toml:2:1: [globals] has no key 'qqqqqqqqq'; teeperf help experiment lists them"},
+		"plan.toml:2:1: [globals] has no key 'qqqqqqqqq'; teeperf help experiment lists "
+		"them"},
 	    {"[globals]\nsample_size = \"2\"\n" TASK,
-		"plan.toml:2:15: 'sample_size' takes a whole number, as in sample_size = 5; this is a text"},
+		"plan.toml:2:15: 'sample_size' takes a whole number, as in sample_size = 5; this "
+		"is a text"},
 	    {"[globals]\nsample_size = 0\n" TASK,
 		"plan.toml:2:15: 'sample_size' takes a number from 1 to 1000000"},
 	    {"[globals]\ntimeout = \"5\"\n" TASK,
@@ -226,7 +229,8 @@ static void test_refused(void **state)
 	    {TASK "args = [1]\n", "plan.toml:3:9: 'args' takes a list of texts"},
 	    {TASK "env = { A = [1] }\n", "plan.toml:3:13: 'A' takes a list of numbers or texts"},
 	    {TASK "args = [\"\", \"{{ treads }}\"]\nnum_threads = [1]\n",
-		"plan.toml:3:13: '{{ treads }}' is not a placeholder of task 'true', variant 'native'"},
+		"plan.toml:3:13: '{{ treads }}' is not a placeholder of task 'true', variant "
+		"'native'"},
 	    {TASK "args = [\"{{ \"]\n", "plan.toml:3:9: '{{' has no '}}'"},
 	    {TASK "variants = [\"nativ\"]\n",
 		"plan.toml:3:13: unknown variant 'nativ'; did you mean 'native'?"},

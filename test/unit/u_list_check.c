@@ -53,31 +53,40 @@ static void clean(void **state)
 	expect("fun:parse\nsrc:src/lexer.cc=count\nname:run\n", "");
 	expect("default:allow\nfun:digit=skip\nfun:unused=forbid\n", "");
 	expect("src:*\n",
-	    "1 partly-inlined note: 1 of the 9 functions that match were also inlined elsewhere, and calls there are not recorded: 'parse_line' into 'parse' | \n");
+	    "1 partly-inlined note: 1 of the 9 functions that match were also inlined elsewhere, "
+	    "and calls there are not recorded: 'parse_line' into 'parse' | \n");
 }
 
 static void gone(void **state)
 {
 	(void)state;
 	expect("fun:parse\nfun:digit\n",
-	    "2 inlined warning: 'digit' was inlined into 'parse' (3 times) and 'parse_line' and is no longer a function of its own: nothing is recorded | write 'fun:digit=force' to keep it from being inlined, or list who holds it: 'fun:parse', 'fun:parse_line'\n");
+	    "2 inlined warning: 'digit' was inlined into 'parse' (3 times) and 'parse_line' and is "
+	    "no longer a function of its own: nothing is recorded | write 'fun:digit=force' to "
+	    "keep it from being inlined, or list who holds it: 'fun:parse', 'fun:parse_line'\n");
 	expect("fun:parse\nfun:digit=force\n",
-	    "2 inlined warning: 'digit' was inlined into 'parse' (3 times) and 'parse_line' and is no longer a function of its own: nothing is recorded | it was compiled without this line, or is declared always_inline\n");
+	    "2 inlined warning: 'digit' was inlined into 'parse' (3 times) and 'parse_line' and is "
+	    "no longer a function of its own: nothing is recorded | it was compiled without this "
+	    "line, or is declared always_inline\n");
 	expect("fun:parse\nfun:unused=count\n",
-	    "2 removed warning: 'unused' was removed by the compiler: nothing is recorded | it is not called, or was inlined completely: '=force' keeps its calls, if there are any\n");
+	    "2 removed warning: 'unused' was removed by the compiler: nothing is recorded | it is "
+	    "not called, or was inlined completely: '=force' keeps its calls, if there are any\n");
 	expect("fun:parse\nfun:{digit,unused}\n",
 	    "2 inlined warning: all 2 functions that match were inlined or removed: 'digit' into "
 	    "'parse' (3 times) and 'parse_line'; and 1 more | '=force' keeps functions from being "
 	    "inlined, at a price\n");
 	expect("fun:parse_line\n",
-	    "1 partly-inlined warning: 'parse_line' was also inlined into 'parse': calls there are not recorded | write 'fun:parse_line=force' to keep it from being inlined, or list who holds it: 'fun:parse'\n");
+	    "1 partly-inlined warning: 'parse_line' was also inlined into 'parse': calls there are "
+	    "not recorded | write 'fun:parse_line=force' to keep it from being inlined, or list "
+	    "who holds it: 'fun:parse'\n");
 }
 
 static void ambiguous(void **state)
 {
 	(void)state;
 	expect("fun:init=count\n",
-	    "1 ambiguous warning: 2 functions are named 'init': src/lexer.cc:7, src/parse.c:6 | to select one, add its source: 'fun:init@src:src/lexer.cc=count'\n");
+	    "1 ambiguous warning: 2 functions are named 'init': src/lexer.cc:7, src/parse.c:6 | to "
+	    "select one, add its source: 'fun:init@src:src/lexer.cc=count'\n");
 	expect("fun:init@src:src/parse.c\n", "");
 	expect("fun:ini*\n", "");
 }
@@ -86,22 +95,27 @@ static void shadowed(void **state)
 {
 	(void)state;
 	expect("fun:parse=count\nsrc:*/parse.c=skip\nname:run\n",
-	    "1 shadowed warning: this line has no effect: line 2, 'src:*/parse.c=skip', decides about the function that it matches | the last line that matches decides: move this one down, or remove it\n");
+	    "1 shadowed warning: this line has no effect: line 2, 'src:*/parse.c=skip', decides "
+	    "about the function that it matches | the last line that matches decides: move this "
+	    "one down, or remove it\n");
 	expect("fun:parse\nfun:par?e\n",
 	    "1 shadowed note: this line has no effect: line 2, 'fun:par?e', says the same of the "
 	    "function that it matches | \n");
 	expect("fun:parse=forbid\nname:run\nfun:parse\n",
-	    "3 shadowed warning: this line has no effect: line 1, 'fun:parse=forbid', decides about "
-	    "the function that it matches | 'forbid' beats every other line\n");
+	    "3 shadowed warning: this line has no effect: line 1, 'fun:parse=forbid', decides "
+	    "about the function that it matches | 'forbid' beats every other line\n");
 	expect("fun:parse=sample/16\nfun:par?e=sample/32\n",
-	    "1 shadowed warning: this line has no effect: line 2, 'fun:par?e=sample/32', decides about the function that it matches | the last line that matches decides: move this one down, or remove it\n");
+	    "1 shadowed warning: this line has no effect: line 2, 'fun:par?e=sample/32', decides "
+	    "about the function that it matches | the last line that matches decides: move this "
+	    "one down, or remove it\n");
 }
 
 static void empty(void **state)
 {
 	(void)state;
 	expect("fun:parse=skip\n",
-	    "0 empty warning: nothing is instrumented: the list selects none of the program's 7 functions"
+	    "0 empty warning: nothing is instrumented: the list selects none of the program's 7 "
+	    "functions"
 	    " | functions are instrumented if the last line that matches them says allow, "
 	    "sample, count or force, or 'default:allow' does\n");
 	expect("default:count\n", "");
@@ -117,7 +131,8 @@ static void near_misses(void **state)
 	    {"fun:pasre", "did you mean 'fun:parse' (src/parse.c:10)?"},
 	    {"fun:parse_lines", "did you mean 'fun:parse_line' (src/parse.c:20)?"},
 	    {"fun:_ZN5Lexer4nextEl",
-		"did you mean 'fun:_ZN5Lexer4nextEi', which is Lexer::next(int) (src/lexer.cc:30)?"},
+		"did you mean 'fun:_ZN5Lexer4nextEi', which is Lexer::next(int) "
+		"(src/lexer.cc:30)?"},
 	    {"fun:run", "fun: takes linkage names: 'fun:_Z3runv' is run()"},
 	    {"fun:next", "fun: takes linkage names: 'fun:_ZN5Lexer4nextEi' is Lexer::next(int)"},
 	    {"fun:Lexer::next",
@@ -131,7 +146,8 @@ static void near_misses(void **state)
 	    {"name:Lexer::nxet", "did you mean 'name:Lexer::next(int)' (src/lexer.cc:30)?"},
 	    {"src:parse.c", "the whole path must match: 'src:*/parse.c' matches src/parse.c"},
 	    {"src:/build/proj/src/lex*",
-		"paths are those of the compiler's command line: 'src:src/lex*' matches src/lexer.cc"},
+		"paths are those of the compiler's command line: 'src:src/lex*' matches "
+		"src/lexer.cc"},
 	    {"fun:init@src:main.c", "'fun:init' alone matches 2 functions: init in src/lexer.cc"},
 	    {"fun:ab", ""},
 	    {"fun:something_else", ""},
@@ -154,7 +170,10 @@ static void suspicious(void **state)
 {
 	(void)state;
 	expect("name:*[abi:cxx11]*\n",
-	    "1 suspicious warning: in a glob, '[abi:' begins a set of letters, of which one matches | to match the name, write a backslash before '[' and ']'\n1 partly-inlined note: 1 of the 7 functions that match were also inlined elsewhere, and calls there are not recorded: 'parse_line' into 'parse' | \n");
+	    "1 suspicious warning: in a glob, '[abi:' begins a set of letters, of which one "
+	    "matches | to match the name, write a backslash before '[' and ']'\n1 partly-inlined "
+	    "note: 1 of the 7 functions that match were also inlined elsewhere, and calls there "
+	    "are not recorded: 'parse_line' into 'parse' | \n");
 	expect("name:*\\[abi:cxx11\\]*\n", "");
 }
 
@@ -169,8 +188,8 @@ static void options(void **state)
 	(void)state;
 	struct tp_buf got = findings("", "fun:nothing\nname:a[abi:cxx11]\n", NULL);
 	assert_string_equal(got.data,
-	    "2 suspicious warning: in a glob, '[abi:' begins a set of letters, of which one matches | to "
-	    "match the name, write a backslash before '[' and ']'\n");
+	    "2 suspicious warning: in a glob, '[abi:' begins a set of letters, of which one "
+	    "matches | to match the name, write a backslash before '[' and ']'\n");
 	tp_buf_release(&got);
 	struct tp_list_check_options options = {.is_general = is_shared};
 	got = findings(FIXTURE_PROGRAM, "fun:nothing\nfun:digit\nfun:parse\n", &options);

@@ -179,7 +179,7 @@ static void test_xray(void **state)
 	    "fun:x\n",
 	    "# head\n"
 	    "default:skip\n"
-	    "# As XRay's threshold, for what is not listed; XRay counts machine instructions.\n"
+	    "# As XRay's threshold, for functions that are not listed; XRay counts machine instructions.\n"
 	    "where:instrs>=200=allow\n"
 	    "where:loops>0=allow\n"
 	    "fun:hotter=skip\n"
@@ -195,7 +195,9 @@ static void test_xray(void **state)
 	    "only\n");
 	// Regular expressions, of which '*' means '.*'.
 	imports("xray", "#!special-case-list-v1\n[always]\nfun:a.b*\nfun:c|d\n",
-	    "# not imported, a regular expression that no glob can express: fun:c|d\ndefault:skip\n# As XRay's threshold, for what is not listed; XRay counts machine instructions.\nwhere:instrs>=200=allow\nwhere:loops>0=allow\nfun:a?b*=allow\n",
+	    "# not imported, a regular expression that no glob can express: "
+	    "fun:c|d\ndefault:skip\n# As XRay's threshold, for functions that are not listed; XRay counts "
+	    "machine instructions.\nwhere:instrs>=200=allow\nwhere:loops>0=allow\nfun:a?b*=allow\n",
 	    "4: 'fun:c|d' is not imported: a regular expression that no glob can express\n");
 	refuses("xray", "[always]\nfun:a[b\n", 2, 6);
 	refuses("xray", "[always\n", 1, 1);
@@ -295,8 +297,16 @@ static void test_exports(void **state)
 				   "[cfi]\n"
 				   "type:foo\n";
 	exports("xray", list,
-	    "#!special-case-list-v2\n# head\n# not exported, it supports linkage names only: name:N::f=allow\n# not exported, it does not support several conditions in a line: fun:x@src:y.c=allow\n# not exported, its section belongs to another tool: type:foo\n[always]\n# both\nfun:{a,b}*\n[never]\nfun:*\nfun:ab\n",
-	    "5: 'force' becomes 'allow': XRay does not keep a function from being inlined\n6: 'count' becomes 'skip': XRay would record every call\n7: 'name:N::f=allow' is not exported to XRay: it supports linkage names only\n8: 'fun:x@src:y.c=allow' is not exported to XRay: it does not support several conditions in a line\n10: 'type:foo' is not exported to XRay: its section belongs to another tool\n6: 'fun:ab=count' decides over line 5 here, but not in XRay, where that line wins\n");
+	    "#!special-case-list-v2\n# head\n# not exported, it supports linkage names only: "
+	    "name:N::f=allow\n# not exported, it does not support several conditions in a line: "
+	    "fun:x@src:y.c=allow\n# not exported, its section belongs to another tool: "
+	    "type:foo\n[always]\n# both\nfun:{a,b}*\n[never]\nfun:*\nfun:ab\n",
+	    "5: 'force' becomes 'allow': XRay does not keep a function from being inlined\n6: "
+	    "'count' becomes 'skip': XRay would record every call\n7: 'name:N::f=allow' is not "
+	    "exported to XRay: it supports linkage names only\n8: 'fun:x@src:y.c=allow' is not "
+	    "exported to XRay: it does not support several conditions in a line\n10: 'type:foo' is "
+	    "not exported to XRay: its section belongs to another tool\n6: 'fun:ab=count' decides "
+	    "over line 5 here, but not in XRay, where that line wins\n");
 	exports("scorep", "default:skip\nfun:{a,b} c[x-z]\nname:N::f=skip\n",
 	    "SCOREP_REGION_NAMES_BEGIN\n"
 	    "  EXCLUDE *\n"

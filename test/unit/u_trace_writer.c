@@ -293,7 +293,8 @@ static void paths_that_cannot_be_written(void **state)
 	assert_int_equal(access("/dev/null", F_OK), 0);
 	assert_int_equal(tp_trace_writer_open(&writer, "/dev/full", false, 0, &err), TP_ERR_SYSTEM);
 	assert_string_equal(err.what,
-	    "cannot write the trace: No space left on device (make room there, or write it elsewhere)");
+	    "cannot write the trace: No space left on device (make room there, or write it "
+	    "elsewhere)");
 }
 
 // What a hostile program leaves in a folder that it shares with the recorder.

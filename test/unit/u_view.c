@@ -139,8 +139,10 @@ static void what_has_no_times_comes_last(void **state)
 	    "symbols\n	symbol 0x1000 a\n	symbol 0x2000 b\n	symbol 0x3000 c\n"
 	    "	symbol 0x4000 d\n	symbol 0x5000 e\n	symbol 0x6000 f\n"
 	    "chunk\n"
-	    "	0 enter a\n	2 exit a\n	2 enter a\n	4 exit a\n	5 enter f\n	8 exit f\n"
-	    "	counts 5\n	count b 0\n	count c 5\n	count d 6\n	count e 1\n	count a 2\n"
+	    "	0 enter a\n	2 exit a\n	2 enter a\n	4 exit a\n	5 enter f\n	8 "
+	    "exit f\n"
+	    "	counts 5\n	count b 0\n	count c 5\n	count d 6\n	count e "
+	    "1\n	count a 2\n"
 	    "end\n");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *text = show("top",
@@ -213,7 +215,10 @@ static void what_limits_the_numbers_is_said(void **state)
 		   "chunk\n	5 enter 0x1000\n	4 exit 0x2000\n	empty\nend\n");
 	tp_view_add_header(&analysis, true, &out);
 	assert_string_equal(out.data,
-	    "lost       1,234 events: times and counts are too low\nunmatched  1 exits without a call\nunmatched  1 times that run backwards\nunmatched  1 words were never written\nopen       1 calls had not ended: they count until the last event\nunit       ticks: the rate of the clock is not known\n");
+	    "lost       1,234 events: times and counts are too low\nunmatched  1 exits without a "
+	    "call\nunmatched  1 times that run backwards\nunmatched  1 words were never "
+	    "written\nopen       1 calls had not ended: they count until the last event\nunit      "
+	    " ticks: the rate of the clock is not known\n");
 	end();
 	open_trace(three);
 	tp_view_add_header(&analysis, true, &out);
@@ -291,28 +296,32 @@ static void the_health_of_the_clock(void **state)
 	} cases[] = {
 	    {"kind=tsc hz=1000000000 stores=5 max-gap=6 starved=900000", "", ""},
 	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=200 starved=0",
-		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 200 ns, starved 0% of "
-		"the run\n",
+		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 200 ns, starved "
+		"0% of the run\n",
 		""},
 	    {"kind=soft-monotonic hz=1000000000 stores=5 max-gap=20000 starved=9900",
-		"clock      soft-monotonic, 1000 MHz, stored without a pause, longest gap 20.00 us, "
-		"starved 0.99% of the run\n",
+		"clock      soft-monotonic, 1000 MHz, stored without a pause, longest gap 20.00 "
+		"us, starved 0.99% of the run\n",
 		""},
 	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=20000 starved=10000",
-		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 20.00 us, starved 1% of "
-		"the run\n",
-		"coarse     times are coarse for 1% of the run: the clock's thread had no processor for up to 20.00 us; reserve one for it, or use a hardware clock\n"},
-	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=1 starved=18446744073709551615",
-		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 1 ns, starved 100% of the "
-		"run\n",
-		"coarse     times are coarse for 100% of the run: the clock's thread had no processor for up to 1 ns; reserve one for it, or use a hardware clock\n"},
+		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 20.00 us, starved "
+		"1% of the run\n",
+		"coarse     times are coarse for 1% of the run: the clock's thread had no "
+		"processor for up to 20.00 us; reserve one for it, or use a hardware clock\n"},
+	    {"kind=soft-tsc hz=1000000000 period=100 stores=5 max-gap=1 "
+	     "starved=18446744073709551615",
+		"clock      soft-tsc, 1000 MHz, stored every 100 ns, longest gap 1 ns, starved "
+		"100% of the run\n",
+		"coarse     times are coarse for 100% of the run: the clock's thread had no "
+		"processor for up to 1 ns; reserve one for it, or use a hardware clock\n"},
 	    {"kind=soft-tsc hz=1000000000 period=100",
 		"clock      soft-tsc, 1000 MHz, stored every 100 ns, health unknown\n", ""},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char text[300];
 		snprintf(text, sizeof(text),
-		    "clock %s\nchunk\n	0 enter 0x1000\n	5 exit 0x1000\nend start=1 end=1000001\n",
+		    "clock %s\nchunk\n	0 enter 0x1000\n	5 exit 0x1000\nend start=1 "
+		    "end=1000001\n",
 		    cases[i].clock);
 		open_trace(text);
 		tp_view_add_health(&analysis, &out);

@@ -105,7 +105,8 @@ static void add_table(
 		    out, "(SELECT * FROM %s.runs%s WHERE %s)", database, final, condition->data);
 	else
 		tp_buf_addf(out,
-		    "(SELECT * FROM %s.%.*s%s WHERE run_id GLOBAL IN (SELECT run_id FROM %s.runs WHERE %s))",
+		    "(SELECT * FROM %s.%.*s%s WHERE run_id GLOBAL IN (SELECT run_id FROM %s.runs "
+		    "WHERE %s))",
 		    database, shown, name, final, database, condition->data);
 }
 

@@ -61,7 +61,8 @@ static int check_wishes(const struct tp_serve_runs *runs, const struct tp_serve_
 		case TP_SERVE_DAY:
 			if (!is_day(value, size) || (dots && !is_day(dots + 2, strlen(dots + 2))))
 				return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-				    "'%s' is not a day such as 2026-11-26, or two with '..' between them",
+				    "'%s' is not a day such as 2026-11-26, or two with '..' "
+				    "between them",
 				    value);
 			break;
 		case TP_SERVE_LABEL:

@@ -129,7 +129,8 @@ static int choose(struct tp_serve_question *question, uint64_t hash[2], struct t
 		const enum tp_serve_criterion criterion = criterion_of(it->name + 2);
 		if (criterion == TP_SERVE_CRITERIA)
 			code = tp_err_set(err, TP_ERR_SYNTAX, NULL,
-			    "a set is not chosen by '%s': all, program, build, day, host, label, run, not",
+			    "a set is not chosen by '%s': all, program, build, day, host, label, "
+			    "run, not",
 			    it->name);
 		else if (criterion == TP_SERVE_LABEL && ++labels > LABELS_MAX)
 			code =

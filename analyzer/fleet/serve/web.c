@@ -491,7 +491,8 @@ int tp_web_start(struct tp_web **web, const struct tp_web_options *options, stru
 	(void)options;
 	*web = NULL;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-	    "this program was built without libmicrohttpd: build it with Debian's libmicrohttpd-dev");
+	    "this program was built without libmicrohttpd: build it with Debian's "
+	    "libmicrohttpd-dev");
 }
 
 const char *tp_web_url(const struct tp_web *web)

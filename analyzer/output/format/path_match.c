@@ -73,11 +73,13 @@ static int check_times(
 {
 	if (other->timeless)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, other->trace->source.name,
-		    "recorded without a clock, so there are no times to compare: use --weight calls");
+		    "recorded without a clock, so there are no times to compare: use --weight "
+		    "calls");
 	if (other->time.known != analysis->time.known)
 		return tp_err_set(err, TP_ERR_NOT_FOUND,
 		    (other->time.known ? analysis : other)->trace->source.name,
-		    "the rate of its clock is not known, so times cannot be compared: use --weight calls");
+		    "the rate of its clock is not known, so times cannot be compared: use --weight "
+		    "calls");
 	return 0;
 }
 

@@ -149,8 +149,8 @@ static int split_init(struct tp_slice_files *files, const char *path, struct tp_
 	const uint64_t count = span / split + 1;
 	if (count > TP_SLICE_FILES_MAX)
 		return tp_err_set(err, TP_ERR_LIMIT, path,
-		    "would become %llu files, and %u is the most: split it into longer pieces, or take a "
-		    "part with --time-range",
+		    "would become %llu files, and %u is the most: split it into longer pieces, or "
+		    "take a part with --time-range",
 		    (unsigned long long)count, TP_SLICE_FILES_MAX);
 	files->path = path;
 	files->slices.files = (uint32_t)count;

@@ -24,17 +24,19 @@ static const struct tp_relation_column columns[] = {
 	"functions",
 	.unit = TP_UNIT_TIME, .old = {"self_raw", "self"}},
     [TP_CALLS_COST] = {"cost_ns",
-	"ns of duration_ns that recording it and the calls inside has cost; 0 if unknown or with --raw",
+	"ns of duration_ns that recording it and the calls inside has cost; 0 if unknown or with "
+	"--raw",
 	.unit = TP_UNIT_TIME, .old = {"cost"}},
     [TP_CALLS_HOW] = {"how",
-	"how it ended: returned, unwound (exception, longjmp), cut (recording was switched off), open "
-	"(at the thread's end), no return (its exit is missing)",
+	"how it ended: returned, unwound (exception, longjmp), cut (recording was switched off), "
+	"open (at the thread's end), no return (its exit is missing)",
 	.type = TP_TYPE_TEXT},
-    [TP_CALLS_AWAY] = {"away", "1: its stack was left and not come back to", .type = TP_TYPE_INT32},
+    [TP_CALLS_AWAY] = {"away", "1: its stack was left and never resumed", .type = TP_TYPE_INT32},
     [TP_CALLS_FN_KEY] = {"fn_key", "of functions", .unit = TP_UNIT_KEY, .hidden = true,
 	.absent = TP_FORM_CSV,
 	.reason =
-	    "SQL and SQLite join functions by fn, and CSV has names; Parquet is for sums over runs"},
+	    "SQL and SQLite join functions by fn, and CSV has names; Parquet is for sums over "
+	    "runs"},
     [TP_CALLS_TID] = {"tid", "of threads: the number in the operating system", TP_HIDDEN_TID},
     [TP_CALLS_DURATION_TICKS] = {"duration_ticks", "duration_ns in ticks of the clock",
 	TP_HIDDEN_TICKS, .old = {"dur_ticks"}},

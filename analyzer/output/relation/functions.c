@@ -62,17 +62,17 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
     [P90] = {"p90_ns", "the same for 90 %", TP_TYPE_INT64, TP_UNIT_TIME, "p90", 8, .old = {"p90"}},
     [P99] = {"p99_ns", "the same for 99 %", TP_TYPE_INT64, TP_UNIT_TIME, "p99", 3, .old = {"p99"}},
     [UNCERTAINTY] = {"self_uncertainty_ns",
-	"ns by which self_ns may be off, as it is not known better what recording cost there; NULL if "
-	"not known",
+	"ns by which self_ns may be off, as it is not known better what recording cost there; NULL "
+	"if not known",
 	TP_TYPE_INT64, TP_UNIT_TIME, .missing = -1, .old = {"self_uncertainty"}},
     [FN_KEY] = {"fn_key",
-	"the same in every recording: a hash of linkage (or function) and module, which functions of "
-	"one name in one module share",
+	"the same in every recording: a hash of linkage (or function) and module, which functions "
+	"of one name in one module share",
 	.unit = TP_UNIT_KEY},
     TP_PART_COLUMNS(PARTS),
     [CALLS_ESTIMATED] = {"calls_estimated",
-	"all calls of a function that 'record --budget' switched off for a part of the time, by windows; NULL "
-	"if it was always on, or cannot be told",
+	"all calls of a function that 'record --budget' switched off for a part of the time, by "
+	"windows; NULL if it was always on, or not known",
 	TP_TYPE_INT64, TP_UNIT_COUNT, "estimated", 3, .sparse = true, .missing = -1},
     [CALLS_MARGIN] = {"calls_estimated_pm",
 	"by how much calls_estimated may be off, with 95 % confidence", TP_TYPE_INT64,
@@ -87,7 +87,8 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
     [UNCERTAINTY_SHARE] = {"self_uncertainty_share", "self_uncertainty_ns as a part of self_ns",
 	TP_TYPE_INT64, TP_UNIT_PERCENT, "+/-", 4, .sparse = true, ONLY_TEXT},
     [RECORDED_SHARE] = {"recorded_share",
-	"part of the time for which it was recorded, if 'teeperf ctl' or 'record --budget' has changed that",
+	"part of the time for which it was recorded, if 'teeperf ctl' or 'record --budget' has "
+	"changed that",
 	TP_TYPE_INT64, TP_UNIT_PERCENT, "recorded", 9, .sparse = true, ONLY_TEXT},
     [SHARE] = {"share", "part of the self time of all functions", TP_TYPE_INT64, TP_UNIT_PERCENT,
 	"share", 2, ONLY_TEXT},

@@ -224,8 +224,8 @@ static struct tp_rows wait_rows(const struct tp_relation_data *data)
 const struct tp_relation tp_relation_waits = {
     .name = "waits",
     .summary =
-	"waits for locks, conditions and other threads, and who ended them: futex, and calls that another thread ended; of a "
-	"recording with --events",
+	"waits for locks, conditions and other threads, and who ended them: futex, and calls that "
+	"another thread ended; of a recording with --events",
     .columns = wait_columns,
     .count = WAIT_COLUMNS,
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
@@ -298,7 +298,7 @@ static const struct tp_relation_column fault_columns[] = {
     [ADDRESS] = {"address", "in the module's file; of a fault, in the process",
 	.unit = TP_UNIT_ADDRESS},
     [MEMORY] = {"memory",
-	"what is there: stack (the thread's own), heap (of brk), anon, file, code, other",
+	"kind of memory: stack (the thread's own), heap (of brk), anon, file, code, other",
 	.type = TP_TYPE_TEXT},
     [MAJOR] = {"major", "1: it had to be read from a device", .type = TP_TYPE_INT32},
 };
@@ -370,8 +370,8 @@ static struct tp_rows allocation_rows(const struct tp_relation_data *data)
 const struct tp_relation tp_relation_allocations = {
     .name = "allocations",
     .summary =
-	"what the kernel allocated in a system call or page fault, which has no duration of its own; of a "
-	"recording with --events",
+	"what the kernel allocated in a system call or page fault, which has no duration of its "
+	"own; of a recording with --events",
     .columns = allocation_columns,
     .count = ALLOCATION_COLUMNS,
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
@@ -385,7 +385,8 @@ const struct tp_relation tp_relation_allocations = {
 static const struct tp_relation_column sgx_columns[] = {
     COMMON_COLUMNS,
     [SGX_CALL] = {"call",
-	"which function of the kernel: sgx_vma_fault, sgx_encl_eldu, ...; times of those that call each other overlap",
+	"which function of the kernel: sgx_vma_fault, sgx_encl_eldu, ...; times of those that call "
+	"each other overlap",
 	.type = TP_TYPE_TEXT, .made = true},
 };
 
@@ -429,7 +430,7 @@ enum {
 };
 
 static const struct tp_relation_column system_columns[] = {
-    [S_COUNT] = {"count", "so many of them", .unit = TP_UNIT_COUNT, .title = "count"},
+    [S_COUNT] = {"count", "how many there were", .unit = TP_UNIT_COUNT, .title = "count"},
     [S_TOTAL] = {"total_event_ns", "ns of all of them", .unit = TP_UNIT_NS, .title = "time"},
     [S_SHARE] = {"share", "of all events' time", .unit = TP_UNIT_PERCENT, .title = "share",
 	.rank = 2, .absent = TP_FORM_CSV, .reason = "computed from other columns"},

@@ -177,8 +177,8 @@ static void add_single_calls(const struct tp_report *report, struct tp_buf *out)
 	char b[TP_TEXT_NUMBER];
 	if (heat->left)
 		add_omission(out, "left out",
-		    "latency over time of %s functions: only the %s with most inclusive time have it "
-		    "('--heat-maps N' sets how many)",
+		    "latency over time of %s functions: only the %s with most inclusive time have "
+		    "it ('--heat-maps N' sets how many)",
 		    tp_text_count(a, heat->left), tp_text_count(b, heat->count));
 	if (slowest->left && slowest->most)
 		add_omission(out, "left out",
@@ -187,15 +187,15 @@ static void add_single_calls(const struct tp_report *report, struct tp_buf *out)
 		    tp_text_count(a, slowest->left), tp_text_count(b, slowest->count));
 	if (slowest->part)
 		add_omission(out, "left out",
-		    "%s of the slowest calls of functions are not drawn with all calls inside of them: "
-		    "these are more than %s together ('--slowest-calls N' sets how many), or their "
-		    "thread is not in the timeline, or its stacks were switched",
+		    "%s of the slowest calls of functions are not drawn with all calls inside of "
+		    "them: these are more than %s together ('--slowest-calls N' sets how many), or "
+		    "their thread is not in the timeline, or its stacks were switched",
 		    tp_text_count(a, slowest->part),
 		    tp_text_count(b, report->options->slowest_calls));
 	if (slowest->hidden)
 		add_omission(out, "left out",
-		    "%s calls inside of the slowest ones are on paths that are too light or too deep "
-		    "to be drawn",
+		    "%s calls inside of the slowest ones are on paths that are too light or too "
+		    "deep to be drawn",
 		    tp_text_count(a, slowest->hidden));
 }
 
@@ -209,12 +209,13 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 	char left[TP_TEXT_NUMBER];
 	if (report->tree.folded)
 		add_omission(out, "left out",
-		    "%s of %s call paths are too light for this report: below each path they are one, "
-		    "\"(smaller)\"; sums have them, the table of functions has all functions",
+		    "%s of %s call paths are too light for this report: below each path they are "
+		    "one, \"(smaller)\"; sums have them, the table of functions has all functions",
 		    tp_text_count(a, report->tree.folded), tp_text_count(b, report->tree.all));
 	if (report->thread_count < analysis->thread_count)
 		add_omission(out, "left out",
-		    "only the %s busiest of %s threads are in the timeline and can be selected; sums have all",
+		    "only the %s busiest of %s threads are in the timeline and can be selected; "
+		    "sums have all",
 		    tp_text_count(a, report->thread_count),
 		    tp_text_count(b, analysis->thread_count));
 	if (report->with_rows < report->thread_count)
@@ -229,16 +230,20 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 	add_omission(out, "timeline",
 	    "its times are as recorded; a call is drawn from its start to its end");
 	add_omission(out, "timeline",
-	    "shows the innermost function in each %s; a selection starts and ends at multiples of %s, for which self times by path are known, but not calls",
+	    "shows the innermost function in each %s; a selection starts and ends at multiples of "
+	    "%s, for which self times by path are known, but not calls",
 	    nice_time(analysis, a, time->width),
 	    nice_time(analysis, b, time->width * (time->buckets / time->cells)));
 	if (time->least)
 		add_omission(out, "left out",
-		    "only the %s longest calls are drawn one by one, those of %s and more; for the others it shows the innermost function",
+		    "only the %s longest calls are drawn one by one, those of %s and more; for the "
+		    "others it shows the innermost function",
 		    tp_text_count(a, time->longest_count), nice_time(analysis, b, time->least));
 	else if (time->call_count < time->all_calls)
 		add_omission(out, "left out",
-		    "%s calls are not drawn one by one: they took no time, or stopped in between, or are on paths that are too light or too deep; there it shows the innermost function",
+		    "%s calls are not drawn one by one: they took no time, or stopped in between, "
+		    "or are on paths that are too light or too deep; there it shows the innermost "
+		    "function",
 		    tp_text_count(a, time->all_calls - time->call_count));
 	add_single_calls(report, out);
 	if (time->rows_left)
@@ -249,11 +254,12 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		    tp_text_count(a, report->stretches_left));
 	if (report->contention_left)
 		add_omission(out, "left out",
-		    "which functions ran in several threads at once: there are too many calls; use 'teeperf analyze --view contention'");
+		    "which functions ran in several threads at once: there are too many calls; use "
+		    "'teeperf analyze --view contention'");
 	if (report->options->source_dir)
 		add_omission(out, "sources",
-		    "this page has %s lines of %s source files: those of functions that were recorded, "
-		    "and a few above them; %s files were not found, %s had no room",
+		    "this page has %s lines of %s source files: those of functions that were "
+		    "recorded, and a few above them; %s files were not found, %s had no room",
 		    tp_text_count(a, report->source_lines), tp_text_count(b, report->source_files),
 		    tp_text_count(missing, report->sources_missing),
 		    tp_text_count(left, report->sources_left));
@@ -263,17 +269,19 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		    tp_text_count(a, report->meter_step));
 	if (report->event_least)
 		add_omission(out, "left out",
-		    "only the %s longest system events are drawn one by one, those of %s and more; the "
-		    "lanes' shades say how many others began in each part of time, and how long they took",
+		    "only the %s longest system events are drawn one by one, those of %s and more; "
+		    "the lanes' shades say how many others began in each part of time, and how "
+		    "long they took",
 		    tp_text_count(a, report->events_drawn), tp_text_ns(b, report->event_least));
 	if (report->events_elsewhere)
 		add_omission(out, "left out",
-		    "%s system events are in no lane: their threads are not in the timeline, or they "
-		    "were before or after it",
+		    "%s system events are in no lane: their threads are not in the timeline, or "
+		    "they were before or after it",
 		    tp_text_count(a, report->events_elsewhere));
 	if (time->moved_ticks)
 		add_omission(out, "left out",
-		    "in selections, %.2g%% of the time counts for a caller of the function that spent it, because too many paths were busy at once",
+		    "in selections, %.2g%% of the time counts for a caller of the function that "
+		    "spent it, because too many paths were busy at once",
 		    time->all_ticks ? (double)time->moved_ticks * 100 / (double)time->all_ticks
 				    : 0.0);
 }
@@ -322,8 +330,8 @@ void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)
 	tp_view_add_header(analysis, false, &lines);
 	add_lines(lines.data, &notes);
 	tp_buf_addf(out,
-	    "<details id=\"notes\"%s><summary title=\"What these numbers mean, and what "
-	    "is left out\">Notes",
+	    "<details id=\"notes\"%s><summary title=\"What these numbers mean, and the "
+	    "omissions\">Notes",
 	    warnings ? " class=\"warned\"" : "");
 	if (warnings)
 		tp_buf_addf(out, " \xe2\x80\x93 <b>%" PRIu32 " thing%s to know</b>", warnings,
@@ -367,7 +375,8 @@ void tp_report_add_noscript(const struct tp_report *report, struct tp_buf *out)
 	enum tp_sort key = tp_view_sort(analysis, TP_SORT_SELF);
 	qsort_r(rows, count, sizeof(*rows), compare, &key);
 	tp_buf_addf(out,
-	    "<noscript><p class=\"note\">This browser runs no scripts. These are the first %d of %s "
+	    "<noscript><p class=\"note\">This browser runs no scripts. These are the first %d of "
+	    "%s "
 	    "functions.</p><table class=\"functions\">\n<thead><tr><th>Function</th><th>Self</th>"
 	    "<th>Inclusive</th><th>Calls</th><th>Source</th></tr></thead>\n<tbody>\n",
 	    count < NOSCRIPT_ROWS ? (int)count : NOSCRIPT_ROWS, tp_text_count(text, count));

@@ -178,7 +178,9 @@ static int choose(const struct tp_analysis *analysis, const struct tp_view_optio
 	if (code || found)
 		return code;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
-	    "no function has a name that is usual for gates of a TEE (ecall_*, ocall_*, TEEC_InvokeCommand ...): name yours with --border PATTERN, or use --module-border for calls between modules");
+	    "no function has a name that is usual for gates of a TEE (ecall_*, ocall_*, "
+	    "TEEC_InvokeCommand ...): name yours with --border PATTERN, or use --module-border for "
+	    "calls between modules");
 }
 
 static int compare(const void *a, const void *b)

@@ -119,7 +119,7 @@ def check(how):
                 want.append(name_of(frame))
             frame = frame.older()
         have = got[thread.num]
-        note = "began before what is in memory" in rest[thread.num]
+        note = "began before the records in memory" in rest[thread.num]
         if note and how == "part":
             partly = True
             want = want[:len(have)]
@@ -244,8 +244,8 @@ EOP
 loops=20000
 at_stop --mode stream --drain now -- ./app -ex 'source wait.py'
 says '^STACKS AGREE IN PART$' out
-says 'and the calls that began before what is in memory .the recorder has taken the first [1-9][0-9]* chunks.' out
-says 'and the calls that began before what is in memory .only the last 1 chunks were read' out
+says 'and the calls that began before the records in memory .the recorder has taken the first [1-9][0-9]* chunks.' out
+says 'and the calls that began before the records in memory .only the last 1 chunks were read' out
 
 # A flight recorder: what is there is the end, to the last record, of the process and in its core.
 cat >filter.py <<'EOP'
@@ -259,7 +259,7 @@ at_stop --mode ring --ring 128K -- ./app -ex 'python check("part")' -ex 'python 
 says '^STACKS AGREE IN PART$' out
 says ', mode ring$' out
 says '^  each thread keeps its last 2 chunks' out
-says 'and the calls that began before what is in memory .the first [1-9][0-9]* chunks were overwritten.' out
+says 'and the calls that began before the records in memory .the first [1-9][0-9]* chunks were overwritten.' out
 says '^  those before are not in memory: they were overwritten$' events
 echo "ring: $(same_events events)"
 gdb_run ./app core.ring -ex 'python check("part")' -ex 'python save("events")' >out 2>err
@@ -301,7 +301,7 @@ at_stop --mode full -- ./fork -iex 'set follow-fork-mode child' -ex 'teeperf sta
 says 'no log: not recording: .*a forked child without a log$' err
 at_stop --mode full --follow-fork -- ./fork -iex 'set follow-fork-mode child' -ex 'teeperf stacks'
 says '^  #0   child  ' out
-says 'began before what is in memory .the log does not tell of the thread from its beginning' out
+says 'began before the records in memory .the log does not have the thread from its beginning' out
 
 # Cores: gdb's, and the kernel's if it makes them here.
 core() {
