@@ -17,7 +17,7 @@ CREATE INDEX by_price ON item(price, name);
 CREATE TABLE log(what TEXT);
 CREATE TRIGGER told AFTER UPDATE ON item BEGIN INSERT INTO log VALUES (new.name); END;
 BEGIN;
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
 INSERT INTO item SELECT i, printf('item-%05d', (i * 7919) % 3001), i * 1.5, zeroblob(i % 300) FROM n;
 COMMIT;
 SELECT count(*), sum(price), max(name), total(length(tag)) FROM item;
@@ -26,7 +26,7 @@ SELECT a.id, b.id FROM item a JOIN item b ON a.price = b.price + 3 WHERE a.name 
 SELECT id, rank() OVER (PARTITION BY id % 7 ORDER BY name DESC), sum(id) OVER (ORDER BY id ROWS 5 PRECEDING)
   FROM item LIMIT 30;
 UPDATE item SET price = price + 1 WHERE id % 11 = 0;
-SAVEPOINT s; DELETE FROM item WHERE id > 1000; ROLLBACK TO s; RELEASE s;
+SAVEPOINT s; DELETE FROM item WHERE id > 500; ROLLBACK TO s; RELEASE s;
 DELETE FROM item WHERE name GLOB 'item-0[12]0*';
 INSERT OR IGNORE INTO item SELECT id + 5000, name, price, tag FROM item;
 SELECT count(*), (SELECT count(*) FROM log) FROM item;
