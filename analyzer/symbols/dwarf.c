@@ -20,10 +20,6 @@
 #define DEPTH_MAX 64
 #define REFERENCES_MAX 8
 
-#ifndef DW_AT_GNU_addr_base
-#define DW_AT_GNU_addr_base 0x2133
-#endif
-
 struct search {
 	const struct tp_dwarf_request *request;
 	struct tp_source_place *places;
@@ -248,89 +244,13 @@ static void take_function(void *context, const struct tp_die_function *found)
 	}
 }
 
-static bool is_split(const struct search *search)
-{
-	return search->whole.die != search->whole.skeleton;
-}
-
-// The bytes of a section that has the unit's part; NULL: it is not there.
-static const uint8_t *section_of(
-    const struct search *search, const char *name, const char *split_name, uint64_t *size)
-{
-	return tp_symbol_object_section((struct tp_symbol_object *)&search->whole.units->object,
-	    is_split(search) ? split_name : name, size);
-}
-
-static void find_lists(struct search *search, uint64_t contribution)
-{
-	struct tp_rnglists *lists = &search->lists;
-	Dwarf_Unsigned table = 0;
-	Dwarf_Addr base = 0;
-	*lists = (struct tp_rnglists){.unit = &search->scanned};
-	if (search->whole.unit->version < 5)
-		return;
-	lists->data = section_of(search, ".debug_rnglists", ".debug_rnglists.dwo", &lists->size);
-	// What was split off has one table, behind a header; others say where theirs is.
-	if (is_split(search))
-		table = contribution + (search->whole.unit->offset_size == 8 ? 20 : 12);
-	else
-		tp_dwarf_units_number(
-		    search->main.object.dbg, search->whole.skeleton, DW_AT_rnglists_base, &table);
-	dwarf_lowpc(search->whole.skeleton, &base, NULL);
-	lists->table = table;
-	lists->base = base;
-}
-
-// The bytes of the unit for dies.h. False if something is missing.
-static bool find_bytes(struct search *search)
-{
-	const struct tp_dwarf_unit *unit = search->whole.unit;
-	struct Dwarf_Debug_Fission_Per_CU_s packed;
-	uint64_t info_size;
-	uint64_t size;
-	Dwarf_Unsigned abbrevs = unit->abbrevs;
-	Dwarf_Unsigned addresses;
-	const uint8_t *info = section_of(search, ".debug_info", ".debug_info.dwo", &info_size);
-	const uint8_t *abbrev = section_of(search, ".debug_abbrev", ".debug_abbrev.dwo", &size);
-	memset(&packed, 0, sizeof(packed));
-	// In a .dwp file each unit has its part of the section. (Some releases of libdwarf have added it.)
-	if (!is_split(search) ||
-	    dwarf_get_debugfission_for_die(search->whole.die, &packed, NULL) != DW_DLV_OK)
-		memset(&packed, 0, sizeof(packed));
-	if (packed.pcu_type && abbrevs < packed.pcu_offset[DW_SECT_ABBREV])
-		abbrevs += packed.pcu_offset[DW_SECT_ABBREV];
-	if (!info || !abbrev || abbrevs >= size || unit->end > info_size ||
-	    unit->die >= unit->end || unit->header > unit->die)
-		return false;
-	search->scanned = (struct tp_dies_unit){
-	    .info = info,
-	    .header = unit->header,
-	    .first = unit->die,
-	    .end = unit->end,
-	    .abbrevs = abbrev + abbrevs,
-	    .abbrevs_size = size - abbrevs,
-	    .version = unit->version,
-	    .address_size = (uint8_t)unit->address_size,
-	    .offset_size = (uint8_t)unit->offset_size,
-	};
-	const Dwarf_Half base = unit->version < 5 ? DW_AT_GNU_addr_base : DW_AT_addr_base;
-	const uint8_t *table = tp_symbol_object_section(&search->main.object, ".debug_addr", &size);
-	if (table &&
-	    tp_dwarf_units_number(
-		search->main.object.dbg, search->whole.skeleton, base, &addresses) &&
-	    addresses < size) {
-		search->scanned.addresses = table + addresses;
-		search->scanned.addresses_size = size - addresses;
-	}
-	find_lists(search, packed.pcu_offset[DW_SECT_RNGLISTS]);
-	return true;
-}
-
 static void go_through(struct search *search)
 {
-	const bool scanned = !search->request->slowly && find_bytes(search) &&
-			     tp_dies_open(&search->dies, &search->scanned) &&
-			     tp_dies_each(&search->dies, &search->scanned, take_function, search);
+	const bool scanned =
+	    !search->request->slowly &&
+	    tp_whole_unit_bytes(&search->whole, &search->main, &search->scanned, &search->lists) &&
+	    tp_dies_open(&search->dies, &search->scanned) &&
+	    tp_dies_each(&search->dies, &search->scanned, take_function, search);
 	if (!scanned)
 		walk(search, search->whole.die, 0);
 	if (search->whole.files) {
@@ -359,7 +279,7 @@ static void look_at_unit(struct search *search, const struct tp_dwarf_unit *unit
 			go_through(search);
 		else
 			search->trouble = true;
-		if (whole->die && is_split(search))
+		if (whole->die && tp_whole_unit_is_split(whole))
 			close_die(search, whole->die);
 	}
 	dwarf_dealloc(search->main.object.dbg, whole->skeleton, DW_DLA_DIE);

@@ -115,6 +115,17 @@ bool tp_whole_unit_split(
     struct tp_whole_unit *whole, struct tp_split *split, const struct tp_dwarf_units *main);
 /* The names of its files: a split unit may have them itself, or leave them to its skeleton. False: an error. */
 bool tp_whole_unit_files(struct tp_whole_unit *whole);
+static inline bool tp_whole_unit_is_split(const struct tp_whole_unit *whole)
+{
+	return whole->die != whole->skeleton;
+}
+
+/*
+ * For dies.h: the unit's bytes, and its lists of addresses, which need *BYTES. Both live as long as the files are open. False:
+ * something is missing.
+ */
+bool tp_whole_unit_bytes(const struct tp_whole_unit *whole, struct tp_dwarf_units *main,
+    struct tp_dies_unit *bytes, struct tp_rnglists *lists);
 
 void tp_split_release(struct tp_split *split);
 
