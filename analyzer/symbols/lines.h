@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Where functions are in the source, and which were inlined where, by DWARF that may be damaged or hostile. */
+/*
+ * Where functions are in the source, which were inlined where, and on which lines they call one another, by DWARF that may be
+ * damaged or hostile.
+ */
 #ifndef TP_SYMBOL_LINES_H
 #define TP_SYMBOL_LINES_H
 
@@ -109,5 +112,48 @@ enum { TP_INLINES_MAX = 256 };
  */
 int64_t tp_symbol_inlines_find(const struct tp_dwarf_request *request,
     struct tp_inline_chain *chains, uint32_t count, struct tp_arena *arena, struct tp_err *err);
+
+/* ---- calls */
+
+/* A function that calls others, is called, or both. All is set by the caller but `described`. */
+struct tp_call_function {
+	uint64_t address;    /* as in the file; TP_CALL_ELSEWHERE: it is in another one */
+	const char *linkage; /* as in the symbol table; "": unknown */
+	uint32_t number;     /* the caller's own */
+	bool wanted;         /* its calls are looked for */
+	bool described;      /* the debug information says where its calls are */
+};
+#define TP_CALL_ELSEWHERE UINT64_MAX
+
+/*
+ * A line from which a function calls another one: of its own code, or where it calls the outermost one of the functions that
+ * were inlined around the call.
+ */
+struct tp_call_site {
+	uint32_t caller; /* index of the function */
+	uint32_t callee;
+	uint64_t line; /* 0: it is unknown, or in another file than the caller */
+	const char *const
+	    *inlined; /* the functions around the call, outermost first; clean, demangled */
+	uint32_t inlined_count;
+};
+
+/* What is looked at: entries of the debug information in wanted functions, and calls; names of inlined functions for a call. */
+enum { TP_CALLS_ENTRIES = 1 << 24, TP_CALLS_SITES = 1 << 18, TP_CALLS_INLINED = 16 };
+
+/* What was found: sorted by caller, line and callee, each once. Lives as long as the arena. */
+struct tp_call_sites {
+	struct tp_call_site *items;
+	uint32_t count;
+	bool cut; /* there are more */
+};
+
+/*
+ * Find the calls among the COUNT functions, which are sorted by address. A call whose callee the debug information does not
+ * name, or which is not among the functions, is left out: so are calls by pointers. A callee that is not in the unit is found by its
+ * name, if it is the only one with it. Runs in a process of its own, as the search for lines does. 0 or a negative tp_error.
+ */
+int tp_symbol_calls_find(const struct tp_dwarf_request *request, struct tp_call_function *functions,
+    uint32_t count, struct tp_call_sites *sites, struct tp_arena *arena, struct tp_err *err);
 
 #endif

@@ -493,3 +493,29 @@ int tp_symbols_each_name(const struct tp_tracefile *trace, const struct tp_symbo
 	tp_arena_release(&arena);
 	return job.no_memory ? tp_err_memory(err, trace->source.name) : 0;
 }
+
+int tp_symbols_calls(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
+    uint32_t place, struct tp_call_function *functions, uint32_t count, struct tp_call_sites *sites,
+    struct tp_arena *arena, struct tp_err *err)
+{
+	const struct teeperf_module *module = &trace->map.modules[place];
+	struct tp_problems notes = {0}; // tp_symbols_resolve has told them
+	struct tp_symbol_options limited;
+	struct tp_symbol_files files;
+	uint32_t room;
+	char *folder = near_options(&limited, options, trace, &room);
+	*sites = (struct tp_call_sites){0};
+	tp_symbol_files_find(&files, module, &limited, &notes);
+	const struct tp_dwarf_request request = {
+	    .path = tp_symbol_files_dwarf(&files, module),
+	    .module = module->path,
+	    .debug_dirs = options->debug_dirs,
+	    .debug_dir_count = options->debug_dir_count,
+	};
+	const int code =
+	    request.path ? tp_symbol_calls_find(&request, functions, count, sites, arena, err)
+			 : tp_err_set(err, TP_ERR_NOT_FOUND, module->path, "no debug information");
+	tp_symbol_files_release(&files);
+	free(folder);
+	return code;
+}

@@ -7,6 +7,7 @@
 #define TP_SYMBOLS_H
 
 #include "analyzer/symbols/files.h"
+#include "analyzer/symbols/lines.h"
 #include "analyzer/trace/tracefile.h"
 
 /* All strings but `raw` are clean (common/clean.h), and live as long as the arena that they were made in. */
@@ -48,5 +49,13 @@ int tp_symbols_each_name(const struct tp_tracefile *trace, const struct tp_symbo
     const struct tp_symbol_key *keys, uint32_t count,
     void (*take)(void *context, uint32_t index, const char *name, bool is_all), void *context,
     struct tp_err *err);
+
+/*
+ * tp_symbol_calls_find for module number PLACE of the trace's map, with the files of it that tp_symbols_resolve finds. 0 or a
+ * negative tp_error; TP_ERR_NOT_FOUND without debug information.
+ */
+int tp_symbols_calls(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
+    uint32_t place, struct tp_call_function *functions, uint32_t count, struct tp_call_sites *sites,
+    struct tp_arena *arena, struct tp_err *err);
 
 #endif
