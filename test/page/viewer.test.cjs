@@ -259,6 +259,22 @@ const groups = {
 		assert.equal(viewer.trunkRows({rows: [...trunk, row([50, 7], [100, 8])]}), 5);
 		assert.equal(viewer.trunkRows({rows: trunk.slice(0, 3)}), 0);
 	},
+	sources() {
+		data.facts = {unit: 'ns', threads: []};
+		data.functions = {count: 5, all: 6, name: ['work', 'often', 'once', 'pointed', 'macro', '(smaller)']};
+		data.paths = {count: 6, parent: [-1, 0, 1, 1, 1, 1], fn: [-1, 0, 1, 2, 3, 4], calls: [0, 1, 1500, 1, 2, 3], self: [0, 5, 50, 10, 20, 4]};
+		data.sources = {inlined: ['outer → inner'], calls: [{fn: 0, sites: [0, 4, 0, 7, 1, 0, 8, 1, 0, 9, 1, 0, 9, 2, 1, 10, 4, 0]}]};
+		Object.assign(state, {range: '', thread: ''});
+		const {known, callees} = viewer.callsOf(0);
+		same([known, viewer.callsOf(1).known], [true, false]);
+		same(callees.map(pair => [pair.fn, pair.calls, pair.total, viewer.linesInWords(pair)]), [[1, 1500, 50, 'lines 7, 8 and 9 together'],
+			[3, 2, 20, 'a line that is not known'], [2, 1, 10, 'line 9'], [4, 3, 4, 'line 10 and elsewhere together']]);
+		const byLine = viewer.callsByLine([0, 1]);
+		same([...byLine.keys()].sort((a, b) => a - b), [7, 8, 9, 10]);
+		same([7, 9, 10].map(line => viewer.sumOfLine(byLine.get(line), 'calls', viewer.formatCount)), ['1,500*', '1 + 1,500*', '3*']);
+		same([9, 7].map(line => viewer.inlinedInWords(callees[line === 9 ? 2 : 0].lines.get(line))), [', in code inlined from outer → inner', '']);
+		delete data.sources;
+	},
 	sides() {
 		data.joined = true;
 		data.functions = {count: 3, name: ['host', 'tee', 'other', '(smaller)'], inside: [0, 1, 0]};

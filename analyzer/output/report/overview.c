@@ -263,6 +263,9 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		    tp_text_count(a, report->source_lines), tp_text_count(b, report->source_files),
 		    tp_text_count(missing, report->sources_missing),
 		    tp_text_count(left, report->sources_left));
+	if (report->source_calls_left)
+		add_omission(out, "left out",
+		    "the source lines of some calls, which would have been too many");
 	if (report->meter_step > 1)
 		add_omission(out, "left out",
 		    "counters and energy have too many readings: means of %s of them are drawn",

@@ -39,7 +39,10 @@
  *            empty name
  *
  *   sources  JSON, only if they are asked for: files, each with file (as in facts), found (its path below the folder), and parts: the
- *            line of the first of their lines, and text, a text for each line
+ *            line of the first of their lines, and text, a text for each line; calls, of each function whose first line is there and
+ *            of which the debug information has its calls: fn, and sites, three numbers for each line with a call of another
+ *            function: the line (0: unknown, or in another file), that function, and 0 or, of a call in code that was inlined there,
+ *            1 + which one of inlined that is: the inlined functions, outermost first
  *
  * A function's number is that in facts; one more is "(smaller)", light paths together. Times are
  * nanoseconds, or ticks if no rate is known.
@@ -200,6 +203,7 @@ struct tp_report {
 	uint64_t source_bytes;
 	uint64_t sources_missing; /* files that are not below the folder, or cannot be read */
 	uint64_t sources_left;    /* files for which there was no room */
+	bool source_calls_left;   /* lines of calls, for which there was no room */
 	/* System events: */
 	uint64_t events_drawn;     /* one by one */
 	uint64_t events_elsewhere; /* in no lane: of other threads, or other times */
@@ -234,6 +238,10 @@ void tp_report_watch_thread(struct tp_report *report, uint32_t thread);
 void tp_report_watch_call(struct tp_report *report, const struct tp_call *call);
 int tp_report_watch_end(struct tp_report *report, struct tp_err *err);
 bool tp_report_add_sources(struct tp_report *report, struct tp_buf *out);
+struct tp_json;
+/* To the block "sources": from which lines the SHOWN functions call others. False: no memory. */
+bool tp_report_add_source_calls(
+    struct tp_report *report, struct tp_json *json, const bool *shown);
 /* Nanoseconds of self time, by TP_REPORT_CPU, ... */
 static inline uint64_t tp_report_part(
     const struct tp_analysis *analysis, const struct tp_node_parts *parts, uint32_t which)

@@ -27,6 +27,7 @@ struct place {
 	const char *file;
 	uint64_t line;
 	uint64_t self;
+	uint32_t function; // index in the analysis
 	uint32_t first;
 	uint32_t count;
 };
@@ -107,7 +108,7 @@ static void add_line(struct tp_json *json, const char *line, size_t size, struct
  * many lines. Parts that touch are one.
  */
 static void add_parts(struct tp_report *report, struct tp_json *json, const struct tp_buf *content,
-    const struct place *places, uint32_t count)
+    const struct place *places, uint32_t count, bool *shown)
 {
 	struct tp_buf text;
 	uint32_t next = 0;   // the first place that is not above this line
@@ -132,6 +133,8 @@ static void add_parts(struct tp_report *report, struct tp_json *json, const stru
 		if (next < count && places[next].line == number) {
 			start = number;
 			inside = true;
+			for (uint32_t i = next; i < count && places[i].line == number; i++)
+				shown[places[i].function] = true;
 		}
 		if (inside || places[next].line - number <= ABOVE) {
 			const uint64_t before = json->out->size;
@@ -162,7 +165,7 @@ static void add_parts(struct tp_report *report, struct tp_json *json, const stru
 }
 
 static void add_file(struct tp_report *report, struct tp_json *json, const char *folder,
-    const struct place *file, const struct place *places)
+    const struct place *file, const struct place *places, bool *shown)
 {
 	char found[PATH_MAX];
 	struct tp_err err;
@@ -178,7 +181,7 @@ static void add_file(struct tp_report *report, struct tp_json *json, const char 
 		tp_json_text(json, "file", file->file);
 		// Where the report's reader has the folder is not known: its part below that folder says which file it was.
 		tp_json_text(json, "found", found + strlen(folder) + (folder[1] != '\0'));
-		add_parts(report, json, &content, &places[file->first], file->count);
+		add_parts(report, json, &content, &places[file->first], file->count, shown);
 		tp_json_end(json);
 	}
 	if (fd >= 0)
@@ -191,8 +194,9 @@ bool tp_report_add_sources(struct tp_report *report, struct tp_buf *out)
 	const struct tp_analysis *analysis = report->analysis;
 	struct place *places = malloc(((size_t)analysis->function_count + 1) * sizeof(*places));
 	struct place *files = malloc(((size_t)analysis->function_count + 1) * sizeof(*files));
+	bool *shown = calloc((size_t)analysis->function_count + 1, sizeof(*shown));
 	char *folder = realpath(report->options->source_dir, NULL);
-	const bool ok = places && files && folder;
+	bool ok = places && files && shown && folder;
 	uint32_t count = 0;
 	uint32_t file_count = 0;
 	for (uint32_t i = 0; ok && i < analysis->function_count; i++) {
@@ -200,7 +204,8 @@ bool tp_report_add_sources(struct tp_report *report, struct tp_buf *out)
 		if (*function->symbol.file && function->symbol.line)
 			places[count++] = (struct place){.file = function->symbol.file,
 			    .line = function->symbol.line,
-			    .self = function->self};
+			    .self = function->self,
+			    .function = i};
 	}
 	if (ok)
 		qsort(places, count, sizeof(*places), compare_places);
@@ -221,13 +226,15 @@ bool tp_report_add_sources(struct tp_report *report, struct tp_buf *out)
 		if (report->source_bytes >= ALL_MOST)
 			report->sources_left++;
 		else
-			add_file(report, &json, folder, &files[i], places);
+			add_file(report, &json, folder, &files[i], places, shown);
 	}
 	if (ok) {
 		tp_json_end(&json);
+		ok = tp_report_add_source_calls(report, &json, shown);
 		tp_json_end(&json);
 	}
 	free(folder);
+	free(shown);
 	free(files);
 	free(places);
 	return ok;
