@@ -225,8 +225,8 @@ int tp_diff_show(const struct tp_diff *diff, const struct tp_analysis *const *ru
 						   ? TP_DIFF_BY_CALLS
 						   : options->sort);
 	if (!order)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, NULL, "no memory to sort %" PRIu32 " rows", diff->count);
+		return tp_err_set(err, TP_ERR_MEMORY, NULL,
+		    "out of memory while sorting %" PRIu32 " rows", diff->count);
 	if (options->view.format == TP_FORMAT_TABLE)
 		add_sides(diff, runs, options, out);
 	struct tp_grid grid;

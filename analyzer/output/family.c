@@ -148,7 +148,7 @@ int tp_family_init(struct tp_family *family, const struct tp_family_member *memb
 	if (!entries || !sums->functions || !family->processes || entry_count > UINT32_MAX) {
 		free(entries);
 		return tp_err_set(err, TP_ERR_MEMORY, NULL,
-		    "no memory for the functions of %u processes", (unsigned)count);
+		    "out of memory while summing the functions of %u processes", (unsigned)count);
 	}
 	qsort(entries, entry_count, sizeof(*entries), compare);
 	for (uint64_t i = 0; i < entry_count; i++) {

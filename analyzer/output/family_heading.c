@@ -104,7 +104,7 @@ void tp_family_add_heading(const struct tp_family *family, bool only_trouble, st
 	if (family->left_out)
 		tp_buf_addf(out,
 		    "left out   %" PRIu32
-		    " trace%s that could not be used: sums lack their calls and times\n",
+		    " trace%s that could not be used: sums do not include their calls and times\n",
 		    family->left_out, family->left_out == 1 ? "" : "s");
 	if (lost)
 		tp_buf_addf(out,

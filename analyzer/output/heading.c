@@ -149,7 +149,7 @@ static void add_compensation(const struct tp_analysis *analysis, struct tp_buf *
 	}
 	tp_buf_addf(out, ": %s in all", tp_view_time(analysis, text, compensation->taken));
 	if (compensation->missing)
-		tp_buf_addf(out, " (%s more than some functions have)",
+		tp_buf_addf(out, " (%s more than the times of some functions)",
 		    tp_view_time(analysis, text, compensation->missing));
 	tp_buf_add_string(out, "; --raw shows times as recorded\n");
 	if (compensation->bounded && tp_starvation_hides(&analysis->starvation))

@@ -36,7 +36,7 @@ static const char *why_empty(const struct tp_tracefile *trace)
 static void note_empty_range(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
 	static const char what[] =
-	    "no call begins or ends in this range of times: the recording lasted";
+	    "no call begins or ends in this time range: the recording lasted";
 	char text[TP_TEXT_NUMBER];
 	const struct tp_tracefile *trace = analysis->trace;
 	const struct teeperf_trace_end *end = &trace->end;
@@ -156,8 +156,8 @@ static void note_measured(struct tp_notes *notes, const struct tp_analysis *anal
 	}
 	if (analysis->compensation.applied && analysis->options.costs)
 		tp_notes_add(notes, TP_NOTE_ID_MEASURED, count,
-		    "what recording costs was measured in the program for %" PRIu32 " of %" PRIu32
-		    " functions; for the others it is that of a loop of calls",
+		    "the cost of recording was measured in the program for %" PRIu32 " of %" PRIu32
+		    " functions; the others have the cost of a loop of calls",
 		    count, all);
 }
 
@@ -188,9 +188,9 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 	if (is_calibrated(analysis->trace))
 		tp_notes_add(notes, TP_NOTE_ID_CALIBRATED, changes,
 		    "%" PRIu32
-		    " function%s left out in turns, in %s windows%s, and that time is in their "
-		    "callers' self time: record again without '--calibrate', and analyze that with "
-		    "'--costs' and this trace",
+		    " function%s left out in turn, in %s windows%s, and that time is in their "
+		    "callers' self time: record again without '--calibrate', and analyze the "
+		    "new trace with '--costs' and this one",
 		    count, count == 1 ? " was" : "s were", tp_text_count(text, changes),
 		    line.size ? line.data : "");
 	else
@@ -205,15 +205,15 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 	if (analysis->estimated_count)
 		tp_notes_add(notes, TP_NOTE_ID_ESTIMATED, analysis->estimated_count,
 		    "all calls of %" PRIu32
-		    " of these functions were estimated by %s windows in which they were on, and "
-		    "so were inclusive times where calls are short; with 95%% confidence they are "
-		    "within +/-",
+		    " of these functions were estimated from %s windows in which they were on, "
+		    "as were inclusive times where calls are short; with 95%% confidence they "
+		    "are within +/-",
 		    analysis->estimated_count, tp_text_count(text, analysis->trace->windows.count));
 	if (analysis->selected_unknown)
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_UNKNOWN, analysis->selected_unknown,
 		    "%" PRIu32
-		    " function%s ha%s no name, so it is not known when %s: calls that were running "
-		    "at a change end there, and some call paths may be wrong",
+		    " function%s ha%s no name, so it is unknown when %s: calls that were "
+		    "running at a change end there, and some call paths may be wrong",
 		    analysis->selected_unknown, plural(analysis->selected_unknown),
 		    analysis->selected_unknown == 1 ? "s" : "ve",
 		    analysis->selected_unknown == 1 ? "it was recorded" : "they were recorded");
@@ -290,11 +290,11 @@ static void note_apart(struct tp_notes *notes, const struct tp_tracefile *trace)
 		const char *what;
 	} facts[] = {
 	    {"joined_ambiguous",
-		"calls in the TEE could belong to several calls of the host: shown in threads of "
-		"their own"},
+		"calls in the TEE could belong to several calls of the host: shown in separate "
+		"threads"},
 	    {"joined_alone",
-		"calls in the TEE belong to no recorded call of the host: shown in threads of "
-		"their own"},
+		"calls in the TEE belong to no recorded call of the host: shown in separate "
+		"threads"},
 	};
 	char text[32];
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
@@ -330,8 +330,8 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (tp_tracefile_host(trace, "selections_lost", text, sizeof(text))) {
 		const uint64_t lost = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_LOST, lost,
-		    "%s selection%s not known, as the recorder was killed: near its end, calls of "
-		    "some functions may be missing",
+		    "%s selection%s unknown, because the recorder was killed: near its end, "
+		    "calls of some functions may be missing",
 		    tp_text_count(count, lost), lost == 1 ? " is" : "s are");
 	}
 	if (trace->has_end && trace->end.forked)
@@ -341,8 +341,8 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		    trace->end.forked == 1 ? " was" : "ren were");
 	if (trace->has_end && trace->end.refused)
 		tp_notes_add(notes, TP_NOTE_ID_REFUSED, trace->end.refused,
-		    "%s more instrumented process%s not recorded (a library with a runtime of its "
-		    "own counts as one)",
+		    "%s more instrumented process%s not recorded (a library with its own "
+		    "runtime counts as one)",
 		    tp_text_count(text, trace->end.refused),
 		    trace->end.refused == 1 ? " was" : "es were");
 	if (tp_tracefile_host(trace, "log_gone_bytes", text, sizeof(text))) {
@@ -385,7 +385,7 @@ static void note_budget(struct tp_notes *notes, const struct tp_tracefile *trace
 				 : 0;
 	tp_notes_add(notes, TP_NOTE_ID_BUDGET, off,
 	    "%s; %s%s%" PRIu64
-	    " function%s switched off for a part of the time, whose totals are of the rest only; "
+	    " function%s switched off for a part of the time, with totals of the rest only; "
 	    "those of all others are complete",
 	    tp_text_share_exact(asked, share),
 	    overhead >= 0 && overhead < 1000 ? tp_text_share(cost, overhead) : "",
@@ -409,10 +409,9 @@ static void note_levels(struct tp_notes *notes, const struct tp_analysis *analys
 		"with times of some calls: ~ marks scaled values; the other calls are part of "
 		"their callers' self time"},
 	    {analysis->left_out_count, TP_NOTE_ID_COUNTED_LEFT_OUT,
-		"left out: calls that were only counted have no call paths and no times to select "
-		"by"},
+		"left out: calls that were only counted have no call paths or times to select by"},
 	    {analysis->unscaled_count, TP_NOTE_ID_UNSCALED,
-		"with the recorded calls only: in a range of times they cannot be scaled up, so "
+		"with the recorded calls only: in a time range they cannot be scaled up, so "
 		"calls and times are too low"},
 	};
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
@@ -447,7 +446,7 @@ static void note_missing(struct tp_notes *notes, const struct tp_analysis *analy
 	// Without an end, a trace is cut off or still being written, which is told elsewhere.
 	if (lacks->open && analysis->trace->has_end)
 		tp_notes_add(notes, TP_NOTE_ID_MISSING, 1,
-		    "chunks whose events were not counted: times and counts are too low");
+		    "chunks with an unknown number of events: times and counts are too low");
 }
 
 // Counts of the replay, each with what was counted.
@@ -467,9 +466,8 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 		"stacks were left and never resumed: their calls end there"},
 	    {counts->moved > counts->apart ? counts->moved - counts->apart : 0,
 		TP_NOTE_ID_STACKS_MOVED,
-		"times a stack moved to another thread: its calls continue there, and each thread "
-		"gets the "
-		"time for which they ran in it"},
+		"times a stack moved to another thread: its calls continue there, and each "
+		"thread gets the time that they ran in it"},
 	    {counts->apart, TP_NOTE_ID_STACKS_APART,
 		"times a stack moved to another thread, where its call paths start again"},
 	    {analysis->lost, TP_NOTE_ID_LOST, "events: times and counts are too low"},
@@ -546,8 +544,8 @@ static void note_starved(struct tp_notes *notes, const struct tp_analysis *analy
 	if (!analysis->timeless && analysis->options.time == TP_TIME_WALL &&
 	    tp_starvation_is_news(starvation))
 		tp_notes_add(notes, TP_NOTE_ID_STARVED, 1,
-		    "the program had a processor for %s of the time that it could run: %s of its "
-		    "times are waits for one; leave it more processors, or look at %s",
+		    "the program had a processor for %s of the time that it could run: %s of "
+		    "its times are waits for one; give it more processors, or look at %s",
 		    tp_text_percent(part, 1 - starvation->delay_share),
 		    tp_text_ns(text, starvation->delay_ns),
 		    starvation->told ? "--time cpu" : "calls");
@@ -571,8 +569,8 @@ static void note_late_waits(struct tp_notes *notes, const struct tp_analysis *an
 	if (threads)
 		tp_notes_add(notes, TP_NOTE_ID_WAITS_LATE, threads,
 		    "%" PRIu32
-		    " thread%s recorded up to %s before the kernel was asked for switches: that "
-		    "time counts as running",
+		    " thread%s recorded up to %s before the kernel reported switches: that time "
+		    "counts as running",
 		    threads, threads == 1 ? "" : "s",
 		    tp_text_ns(text, tp_timebase_ns(&analysis->time, longest)));
 }
@@ -595,7 +593,7 @@ static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysi
 	note_late_waits(notes, analysis);
 	if (trace->sched.lost)
 		tp_notes_add(notes, TP_NOTE_ID_WAITS_LOST, trace->sched.lost,
-		    "%" PRIu64 " switch%s of threads %s lost: some waiting counts as running",
+		    "%" PRIu64 " thread switch%s %s lost: some waiting counts as running",
 		    trace->sched.lost, trace->sched.lost == 1 ? "" : "es",
 		    trace->sched.lost == 1 ? "was" : "were");
 }
@@ -610,7 +608,7 @@ static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace
 	    {head->lost_calls, "system calls"},
 	    {head->lost_faults, "page faults"},
 	    {head->lost_blocks, "requests to block devices"},
-	    {head->lost_allocations, "allocations of the kernel"},
+	    {head->lost_allocations, "kernel allocations"},
 	    {head->lost_sgx, "calls of SGX functions"},
 	    {head->lost_threads, "threads' system events"},
 	    {trace->system.unknown, "system events of a newer version"},
@@ -622,15 +620,15 @@ static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace
 		tp_notes_add(notes, TP_NOTE_ID_SYSTEM_FOREIGN, trace->system.count,
 		    "the kernel's events belong to the host's threads: no function of %" PRIu32
 		    " of %" PRIu32
-		    " threads is named, as the host threads that ran them are not known",
+		    " threads is named, because the host threads that ran them are unknown",
 		    unknown, trace->thread_count);
 	else if (trace->system.has && is_foreign)
 		tp_notes_add(notes, TP_NOTE_ID_SYSTEM_FOREIGN, trace->system.count,
-		    "the kernel's events belong to the host's threads: no function is named, as "
-		    "the recorded threads have other numbers than the host's");
+		    "the kernel's events belong to the host's threads: no function is named, "
+		    "because the recorded threads have different numbers");
 	char why[256];
 	if (tp_tracefile_host(trace, "sgx_refused", why, sizeof(why)))
-		tp_notes_add(notes, TP_NOTE_ID_NO_SGX, 1, "no events of SGX are there: %s", why);
+		tp_notes_add(notes, TP_NOTE_ID_NO_SGX, 1, "there are no SGX events: %s", why);
 	for (size_t i = 0; trace->system.has && i < sizeof(lost) / sizeof(lost[0]); i++)
 		if (lost[i].count)
 			tp_notes_add(notes, TP_NOTE_ID_SYSTEM_LOST, lost[i].count,

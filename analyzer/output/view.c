@@ -165,7 +165,7 @@ uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view
 		qsort_r(order, *count, sizeof(*order), compare_order, &by);
 	if (!order)
 		tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    "no memory to sort %" PRIu32 " functions", analysis->function_count);
+		    "out of memory while sorting %" PRIu32 " functions", analysis->function_count);
 	return order;
 }
 

@@ -138,7 +138,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 
 const struct tp_export tp_export_csv = {
     .name = "csv",
-    .summary = "one row for each call, with the columns of the table calls of SQL, and names",
+    .summary = "one row for each call, with the columns of SQL's table calls, and names",
     .tables = true,
     .render = render,
 };

@@ -95,7 +95,7 @@ static void add_graph(const struct tp_call_graph *graph, const struct tp_analysi
 	if (options->notes && (graph->nodes_left || graph->edges_left))
 		tp_problems_add(options->notes, TP_ERR_LIMIT, analysis->trace->source.name,
 		    "%" PRIu32 " functions and %" PRIu32
-		    " edges are too light and not drawn; --min-share 0 draws all",
+		    " edges are too light to be drawn; --min-share 0 draws all",
 		    graph->nodes_left, graph->edges_left);
 	out->failed |= name.failed;
 	tp_buf_release(&name);
@@ -124,7 +124,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 
 const struct tp_export tp_export_dot = {
     .name = "dot",
-    .summary = "functions and who calls whom as a graph, for graphviz (dot -Tsvg)",
+    .summary = "call graph of functions, for graphviz (dot -Tsvg)",
     .suffix = ".dot",
     .graph = true,
     .tables = true,

@@ -177,8 +177,8 @@ static void add_hint(const struct tp_flame *flame, struct tp_buf *out)
 {
 	const bool calls = flame->options->weight == TP_WEIGHT_CALLS;
 	if (flame->options->baseline) {
-		tp_buf_addf(
-		    out, "width is %s; orange: more of its own than in ", calls ? "calls" : "time");
+		tp_buf_addf(out, "width is %s; orange: more %s than in ", calls ? "calls" : "time",
+		    calls ? "own calls" : "self time");
 		tp_text_add_xml(out, flame->options->baseline->trace->source.name);
 		tp_buf_add_string(out, ", blue: less, grey: the same");
 	} else if (flame->options->inverted) {
@@ -217,7 +217,7 @@ static void add_head(const struct tp_flame *flame, struct tp_buf *out)
 		tp_buf_addf(out, "; %s branch%s too narrow or deep to be drawn",
 		    tp_text_count(text, flame->left_out), flame->left_out == 1 ? "" : "es");
 	if (flame->options->baseline && flame->gone >= 0.5)
-		tp_buf_addf(out, "; %s is gone since", weight_text(flame, text, flame->gone));
+		tp_buf_addf(out, "; gone: %s", weight_text(flame, text, flame->gone));
 	tp_buf_addf(out, "</text>\n<text class=\"dim\" id=\"info\" x=\"%d\" y=\"64\">", MARGIN);
 	add_hint(flame, out);
 	tp_buf_add_string(out, "</text>\n");
@@ -226,7 +226,8 @@ static void add_head(const struct tp_flame *flame, struct tp_buf *out)
 	    "style=\"display:none\">Search (/)</text>\n"
 	    "<text class=\"right dim button\" id=\"reset\" x=\"%d\" y=\"46\" text-anchor=\"end\" "
 	    "style=\"display:none\">Reset (Esc)</text>\n"
-	    "<text class=\"right\" id=\"match\" x=\"%d\" y=\"64\" text-anchor=\"end\"></text>\n</g>\n",
+	    "<text class=\"right\" id=\"match\" x=\"%d\" y=\"64\" "
+	    "text-anchor=\"end\"></text>\n</g>\n",
 	    WIDTH - MARGIN, WIDTH - MARGIN, WIDTH - MARGIN);
 }
 

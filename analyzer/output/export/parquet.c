@@ -90,9 +90,9 @@ static int make_directory(const struct tp_buf *path, bool fresh, struct tp_err *
 	if (mkdir(path->data, 0777) == 0 || (errno == EEXIST && !fresh))
 		return 0;
 	if (errno == EEXIST)
-		return tp_err_set(err, TP_ERR_LIMIT, path->data,
-		    "is there already: remove it, or give another -o");
-	return tp_err_system(err, errno, path->data, "cannot make the directory");
+		return tp_err_set(
+		    err, TP_ERR_LIMIT, path->data, "already exists: remove it, or give another -o");
+	return tp_err_system(err, errno, path->data, "cannot create the directory");
 }
 
 // "run=NAME": that of the trace's file, with what Hive cannot have in it as %XX.
@@ -236,8 +236,9 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 
 const struct tp_export tp_export_parquet = {
     .name = "parquet",
-    .summary = "all tables of SQL, single calls too, as a directory of Parquet files for DuckDB, "
-	       "pandas, Spark",
+    .summary =
+	"all SQL tables, with single calls, as a directory of Parquet files for DuckDB, pandas, "
+	"Spark",
     .suffix = ".parquet",
     .tables = true,
     .render_directory = render,

@@ -389,7 +389,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	if (options->notes && sums.deepest > CHAIN_MAX)
 		tp_problems_add(options->notes, TP_ERR_LIMIT, analysis->trace->source.name,
 		    "some call paths are up to %" PRIu32
-		    " calls deep: of those deeper than %d the middle is left out",
+		    " calls deep: those deeper than %d lack their middle",
 		    sums.deepest, CHAIN_MAX);
 	add_tables(analysis, &tables);
 	const uint64_t size = tables.size + samples_size(&sums);

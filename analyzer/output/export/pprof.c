@@ -312,7 +312,7 @@ out:
 
 const struct tp_export tp_export_pprof = {
     .name = "pprof",
-    .summary = "call paths with calls and self time, for pprof and what else reads its profiles",
+    .summary = "call paths with calls and self time, for pprof and other readers of its profiles",
     .suffix = ".pb.gz",
     .pushed = true,
     .render = render,

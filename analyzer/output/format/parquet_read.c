@@ -327,7 +327,7 @@ static bool is_sound(struct tp_parquet_reader *reader)
 static int not_ours(const struct tp_parquet_reader *reader, struct tp_err *err)
 {
 	return tp_err_set(err, TP_ERR_FORMAT, reader->name,
-	    "is damaged, or no Parquet file that 'teeperf fleet' writes");
+	    "is damaged, or is not a Parquet file written by 'teeperf fleet'");
 }
 
 int tp_parquet_reader_from_memory(struct tp_parquet_reader *reader, const char *name,

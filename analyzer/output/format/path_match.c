@@ -78,8 +78,7 @@ static int check_times(
 	if (other->time.known != analysis->time.known)
 		return tp_err_set(err, TP_ERR_NOT_FOUND,
 		    (other->time.known ? analysis : other)->trace->source.name,
-		    "the rate of its clock is not known, so times cannot be compared: use --weight "
-		    "calls");
+		    "its clock's rate is unknown, so times cannot be compared: use --weight calls");
 	return 0;
 }
 
@@ -103,7 +102,7 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 	if (!code && (!same || !match->self || !number_names(traces, names) ||
 			 !fill(&table, paths, names[0])))
 		code = tp_err_set(err, TP_ERR_MEMORY, other->trace->source.name,
-		    "no memory to compare %u call paths", others.count);
+		    "out of memory while comparing %u call paths", others.count);
 	for (uint32_t i = 1; !code && i < others.count; i++) {
 		const struct tp_path *path = &others.items[i];
 		const uint32_t parent = same[path->parent];

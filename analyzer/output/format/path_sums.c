@@ -56,7 +56,8 @@ int tp_path_sums_init(struct tp_path_sums *sums, const struct tp_analysis *analy
 	free(running);
 	return ok ? 0
 		  : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-			"no memory for the times of %" PRIu32 " call paths", sums->paths.row_count);
+			"out of memory while summing the times of %" PRIu32 " call paths",
+			sums->paths.row_count);
 }
 
 void tp_path_sums_release(struct tp_path_sums *sums)
@@ -73,8 +74,8 @@ int tp_path_frames_check(
 		return 0;
 	return tp_err_set(err, TP_ERR_LIMIT, analysis->trace->source.name,
 	    "its call paths, up to %" PRIu32 " calls deep, would be %" PRIu64
-	    " functions in this format, which repeats all callers with each path: make the "
-	    "deepest part of their callers with --depth, or use callgrind",
+	    " functions in this format, which repeats all callers with each path: merge the "
+	    "deepest into their callers with --depth, or use callgrind",
 	    deepest, frames);
 }
 

@@ -149,8 +149,8 @@ static int split_init(struct tp_slice_files *files, const char *path, struct tp_
 	const uint64_t count = span / split + 1;
 	if (count > TP_SLICE_FILES_MAX)
 		return tp_err_set(err, TP_ERR_LIMIT, path,
-		    "would become %llu files, and %u is the most: split it into longer pieces, or "
-		    "take a part with --time-range",
+		    "would become %llu files, but %u is the limit: split it into longer pieces, "
+		    "or select a part with --time-range",
 		    (unsigned long long)count, TP_SLICE_FILES_MAX);
 	files->path = path;
 	files->slices.files = (uint32_t)count;
@@ -210,13 +210,13 @@ static int open_current(struct tp_slice_files *files, struct tp_err *err)
 			return tp_err_memory(err, files->path);
 		if (!made && is_input(files))
 			return tp_err_set(err, TP_ERR_LIMIT, files->name.data,
-			    "is an input, and would be overwritten: give another name with -o");
+			    "is an input and would be overwritten: give another name with -o");
 	}
 	if (files->path && files->format->directory) {
 		slices->directory = files->name.data;
 		if (!made && mkdir(files->name.data, 0777) != 0)
 			return tp_err_system(
-			    err, errno, files->name.data, "cannot make the directory");
+			    err, errno, files->name.data, "cannot create the directory");
 	} else if (files->path) {
 		code = made ? tp_out_file_append(&files->file, files->name.data, err)
 			    : tp_out_file_open(&files->file, files->name.data, err);

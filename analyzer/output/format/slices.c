@@ -46,7 +46,8 @@ static void fail(struct feed *feed, int code)
 static void no_memory(struct feed *feed)
 {
 	fail(feed, tp_err_set(&feed->err, TP_ERR_MEMORY, feed->analysis->trace->source.name,
-		       "no memory for the open calls of thread %u", feed->thread->thread->number));
+		       "out of memory while reading the open calls of thread %u",
+		       feed->thread->thread->number));
 }
 
 static struct tp_slice make_slice(const struct feed *feed, uint32_t at, uint64_t ns)
@@ -289,7 +290,7 @@ int tp_slices_feed(
 	too_deep /= passes;
 	if (too_deep && files->slices.options->notes)
 		tp_problems_add(files->slices.options->notes, TP_ERR_LIMIT, NULL,
-		    "%llu calls deeper than %u levels, which this format cannot have, are left out",
+		    "%llu calls deeper than %u levels, the limit of this format, are left out",
 		    (unsigned long long)too_deep, format->depth_max);
 	return code;
 }

@@ -146,10 +146,10 @@ static int sweep(struct contention *contention, struct tp_err *err)
 	}
 	if (most > CALLS_MAX || sum / CALLS_MAX >= PASSES_MAX / 2)
 		return tp_err_set(err, TP_ERR_LIMIT, file,
-		    "several threads have called one function %" PRIu64
-		    " times, and all of these %" PRIu64
-		    " times, which is more than can be compared (%" PRIu64
-		    " of one): use --function or --time-range",
+		    "several threads called one function %" PRIu64
+		    " times, and all such functions %" PRIu64
+		    " times: more than can be compared (%" PRIu64
+		    " of one); use --function or --time-range",
 		    most, sum, (uint64_t)CALLS_MAX);
 	const uint64_t room = sum < CALLS_MAX ? sum : CALLS_MAX;
 	contention->calls = malloc((room + 1) * sizeof(*contention->calls));
@@ -159,7 +159,8 @@ static int sweep(struct contention *contention, struct tp_err *err)
 		code = pass(contention, err);
 	if (code)
 		tp_err_set(err, code, file,
-		    "no memory for the calls of several threads: use --function or --time-range");
+		    "out of memory while comparing calls of several threads: use --function or "
+		    "--time-range");
 	return code;
 }
 
@@ -314,7 +315,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	int code = tp_paths_init(&contention.paths, analysis, err);
 	if (!code && !list(&contention, marks))
 		code = tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    "no memory for %" PRIu32 " functions", analysis->function_count);
+		    "out of memory while reading %" PRIu32 " functions", analysis->function_count);
 	if (!code)
 		code = sweep(&contention, err);
 	if (!code)

@@ -85,7 +85,7 @@ static void add_histogram(struct tp_grid *grid, const struct tp_histogram *times
 		char text[TP_TEXT_NUMBER];
 		tp_buf_addf(grid->out, "%s%s: %s%s%s\n", grid->rows ? "\n" : "", function,
 		    tp_text_count(text, all), all == 1 ? " call" : " calls",
-		    times->failed ? ", others had no room" : "");
+		    times->failed ? ", others did not fit in memory" : "");
 		if (caller)
 			tp_buf_addf(grid->out, "  called by %s\n", caller);
 	}
@@ -193,7 +193,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 
 const struct tp_view tp_view_histogram = {
     .name = "histogram",
-    .summary = "how often the calls of a function took how long",
+    .summary = "histogram of the durations of a function's calls",
     .of = TP_VIEW_OF_SOME,
     .timeline = true,
     .sorted = true,

@@ -48,7 +48,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 
 const struct tp_view tp_view_system = {
     .name = "system",
-    .summary = "work of the kernel for each function: system calls, waits, faults, devices",
+    .summary = "kernel work for each function: system calls, waits, faults, devices",
     .of = TP_VIEW_OF_ANY,
     .records = true,
     .render = render,

@@ -294,7 +294,7 @@ static int add_arounds(struct timeline *timeline, uint64_t limit, struct tp_err 
 	if (cells > CELLS_MAX)
 		return tp_err_set(err, TP_ERR_LIMIT, file,
 		    "the calls of other threads during %" PRIu64
-		    " calls do not fit: request fewer with --around-slowest",
+		    " calls do not fit in memory: request fewer with --around-slowest",
 		    timeline->kept.count);
 	timeline->around_count = (uint32_t)timeline->kept.count;
 	timeline->arounds = calloc(timeline->kept.count + 1, sizeof(*timeline->arounds));
@@ -351,7 +351,7 @@ static int show(
 		    (uint64_t)TP_KEPT_CALLS_MAX);
 	else if (code == TP_ERR_MEMORY)
 		tp_err_set(err, code, timeline->analysis->trace->source.name,
-		    "no memory for the calls: use --time-range or --limit");
+		    "out of memory while reading calls: use --time-range or --limit");
 	return code;
 }
 
@@ -394,7 +394,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 
 const struct tp_view tp_view_timeline = {
     .name = "timeline",
-    .summary = "single calls in the order in which they began",
+    .summary = "single calls in the order of their start",
     .of = TP_VIEW_OF_ANY,
     .timeline = true,
     .limit = 200,

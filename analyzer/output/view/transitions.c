@@ -124,7 +124,7 @@ static int count_calls(struct transitions *transitions, struct tp_err *err)
 	    calloc((size_t)analysis->function_count + 1, sizeof(*transitions->gates));
 	if (!transitions->gates)
 		return tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-		    "no memory for %" PRIu32 " functions", analysis->function_count);
+		    "out of memory while reading %" PRIu32 " functions", analysis->function_count);
 	for (uint32_t i = 0; i < analysis->function_count; i++) {
 		transitions->gates[i].function = i;
 		transitions->gates[i].min = UINT64_MAX;
@@ -178,9 +178,9 @@ static int choose(const struct tp_analysis *analysis, const struct tp_view_optio
 	if (code || found)
 		return code;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
-	    "no function has a name that is usual for gates of a TEE (ecall_*, ocall_*, "
-	    "TEEC_InvokeCommand ...): name yours with --border PATTERN, or use --module-border for "
-	    "calls between modules");
+	    "no function has a usual name of a TEE's gate (ecall_*, ocall_*, TEEC_InvokeCommand "
+	    "...): name yours with --border PATTERN, or use --module-border for calls between "
+	    "modules");
 }
 
 static int compare(const void *a, const void *b)
@@ -209,7 +209,8 @@ static void add_advice(struct tp_grid *grid, const struct gate *gate)
 	if (successive && is_short)
 		tp_grid_text(grid, "short and in a row: batch them, or make them switchless");
 	else if (is_short)
-		tp_grid_text(grid, "short: make them switchless, or do it on the caller's side");
+		tp_grid_text(
+		    grid, "short: make them switchless, or do the work on the caller's side");
 	else if (successive)
 		tp_grid_text(grid, "in a row: pass more in each");
 	else

@@ -34,8 +34,8 @@ for zero in 0s 0ns 0us 0.0ms '0 ms' 00; do
 done
 expect 0 "$TEEPERF" analyze --min-time 0us ended.trace
 expect 0 "$TEEPERF" analyze --time-range 1000s.. ended.trace
-says 'empty .*no call begins or ends in this range of times: the recording lasted 2\.0+ us' out
+says 'empty .*no call begins or ends in this time range: the recording lasted 2\.0+ us' out
 expect 0 "$TEEPERF" analyze --time-range 1000s.. endless.trace
-says 'empty .*in this range of times: the recording lasted at least [0-9]' out
+says 'empty .*in this time range: the recording lasted at least [0-9]' out
 expect 0 "$TEEPERF" analyze --time-range 0.. ended.trace
 ! grep -q '^empty' out || fail "all of it is said to be empty"

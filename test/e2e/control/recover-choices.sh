@@ -58,7 +58,7 @@ expect 0 "$TEEPERF" analyze calls.trace
 ! grep -q "is not used" err || fail "the choices are not read"
 case $(cat numbers) in
 	"0 1 2 3 4 ") ;; # a checkpoint came between
-	"0 1 2 ") says '^changed .*2 choices are not known, as the recorder was killed' out ;;
-	"0 1 2 3 ") says '^changed .*1 choice is not known, as the recorder was killed' out ;;
+	"0 1 2 ") says '^changed .*2 selections are unknown, because the recorder was killed' out ;;
+	"0 1 2 3 ") says '^changed .*1 selection is unknown, because the recorder was killed' out ;;
 	*) fail "the trace has the choices $(cat numbers)" ;;
 esac

@@ -126,7 +126,7 @@ expect 1 "$TEEPERF" export --format chrome --split 1ms -o - random.trace
 expect 1 "$TEEPERF" export --format chrome --split 1ms -o no/where random.trace
 says "'no/where.0001': cannot write" err
 expect 1 "$TEEPERF" export --format ctf --split 1ms -o no/where random.trace
-says 'cannot make the directory' err
+says 'cannot create the directory' err
 if [ -c /dev/full ]; then
 	expect 1 "$TEEPERF" export --format chrome -o /dev/full random.trace
 	says 'cannot write: No space' err

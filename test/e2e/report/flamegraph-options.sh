@@ -94,13 +94,13 @@ diff - out <<'EOS'
 2 same0 new<>: 2 ns, 0.24% (new); self 2 ns (new); 1 call
 2 same0 same: 100 ns, 12.17% (was 100 ns, +0.0%); self 100 ns (was 100 ns, +0.0%); 1 call
 EOS
-says '; 80 ns is gone since' out.svg
-says 'orange: more of its own than in before.trace, blue: less' out.svg
+says '; gone: 80 ns' out.svg
+says 'orange: more self time than in before.trace, blue: less' out.svg
 expect 0 flame --baseline before.trace --weight calls -o out.svg after.trace
 expect 0 frames out.svg list
 says '^2 more4 new<>: 1 call, .* \(new\); self 2 ns; 1 call of it here \(new\)$' out
 says '^2 same0 less: ' out
-says '; 2 calls is gone since' out.svg
+says '; gone: 2 calls' out.svg
 # Against itself nothing has changed.
 expect 0 flame --baseline real-plain.trace -o out.svg real-plain.trace
 expect 0 frames out.svg list

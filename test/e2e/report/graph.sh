@@ -69,7 +69,7 @@ says '"nodes_left":40,' out
 expect 129 "$TEEPERF" export --format dot --min-share 101 many.trace
 expect 129 "$TEEPERF" export --format folded --min-share 1 many.trace
 expect 0 "$TEEPERF" export --format dot --min-share 50 -o half.dot many.trace
-says 'functions and .* are too light and not drawn; --min-share 0 draws all' err
+says 'functions and .* are too light to be drawn; --min-share 0 draws all' err
 ! grep -q 'tooltip="f119"' half.dot || fail "a light function is drawn"
 says 'tooltip="f0"' half.dot
 

@@ -39,7 +39,7 @@ says '^168 primes below 1000$' out
 host_events() {
 	! grep 'no system events' err || fail "they are refused"
 	expect 0 "$TEEPERF" analyze --view system --limit 0 "$1"
-	says "^system .*no function is named, as the recorded threads have other numbers than the host's" out
+	says "^system .*no function is named, because the recorded threads have different numbers" out
 	says " $2 +\\(no recorded thread\\)\$" out
 	[ "$(sed -n '/^ *count /,$p' out | sed '1d; / total/d; /(no recorded thread)$/d' | wc -l)" = 0 ] ||
 		fail "$1: functions of the TEE are named: $(cat out)"
