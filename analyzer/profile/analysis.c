@@ -37,9 +37,8 @@ static void add_counts(struct tp_analysis *analysis)
 		if (counts->bad_counts)
 			tp_problems_add_at(&analysis->damage, TP_ERR_FORMAT,
 			    analysis->trace->source.name, thread->bad_counts_offset,
-			    "counts of more functions than the chunk or a record can hold; the "
-			    "rest "
-			    "of the chunk is not used (thread %" PRIu32 " has %" PRIu64
+			    "the chunk counts more functions than it or a record can hold; the "
+			    "rest of it is not used (thread %" PRIu32 " has %" PRIu64
 			    " such records)",
 			    thread->thread->number, counts->bad_counts);
 		if (thread->code)
@@ -48,8 +47,8 @@ static void add_counts(struct tp_analysis *analysis)
 	}
 	if (analysis->compensation.taken && !own_times(analysis))
 		tp_problems_add(&analysis->notes, TP_ERR_LIMIT, analysis->trace->source.name,
-		    "no call lasted longer than it cost to record it, so no time is left: --raw "
-		    "shows times as they were recorded");
+		    "every call took less time than recording it cost, so no time is left: "
+		    "--raw shows times as recorded");
 	if (analysis->trace->has_end)
 		analysis->lost +=
 		    analysis->trace->end.lost_early + analysis->trace->end.lost_overflow;
@@ -63,7 +62,7 @@ static int select_threads(struct tp_analysis *analysis, struct tp_err *err)
 	    calloc(trace->thread_count ? trace->thread_count : 1, sizeof(*analysis->threads));
 	if (!analysis->threads)
 		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
-		    "no memory for %u threads", trace->thread_count);
+		    "out of memory while replaying %u threads", trace->thread_count);
 	for (uint32_t i = 0; i < trace->thread_count; i++)
 		if (!options->one_thread || trace->threads[i].number == options->thread)
 			analysis->threads[analysis->thread_count++].thread = &trace->threads[i];
@@ -81,7 +80,7 @@ static int name_functions(struct tp_analysis *analysis, struct tp_err *err)
 	int code = TP_ERR_MEMORY;
 	if (!symbols || !keys) {
 		tp_err_set(err, code, analysis->trace->source.name,
-		    "no memory for the names of %u functions", count);
+		    "out of memory while naming %u functions", count);
 		goto out;
 	}
 	for (uint32_t i = 0; i < count; i++)
@@ -202,16 +201,18 @@ void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_
 	tp_tracefile_host(trace, "ids", ids, sizeof(ids));
 	if (!strcmp(ids, "virtual") && trace->sched.thread_count)
 		snprintf(why, size,
-		    trace->sched.lost ? "some switches of the host's threads were lost, and by the "
-					"others its threads are not found among them"
-				      : "its threads' numbers are not the host's, and by the times "
-					"of the host's threads several of them could be the same");
+		    trace->sched.lost
+			? "some switches of the host's threads were lost, and the others do not "
+			  "identify its threads"
+			: "its thread numbers are not the host's, and the times of several host "
+			  "threads match");
 	else if (ids[0] && (!asked || trace->sched.any))
-		snprintf(why, size, "its threads' numbers are not the host's");
+		snprintf(why, size, "its thread numbers are not the host's");
 	else if (!asked)
 		snprintf(why, size, "%s",
-		    trace->sched.any ? "its clock has no time in common with the host's"
-				     : "it was recorded without, as by 'record --sched off'");
+		    trace->sched.any
+			? "its clock has no time in common with the host's"
+			: "it was recorded without them, as with 'record --sched off'");
 	else if (strcmp(value, "perf") != 0)
 		snprintf(why, size, "%s", value);
 	else

@@ -284,7 +284,8 @@ static int map_calls(struct load *load, struct tp_err *err)
 		return 0;
 	if (to->rows >= UINT32_MAX)
 		return tp_err_set(err, TP_ERR_LIMIT, name,
-		    "thread %u has more than 2^32 calls: take a part with --time-range or --min-time",
+		    "thread %u has more than 2^32 calls: select a part with --time-range or "
+		    "--min-time",
 		    store->analysis->threads[to - store->threads].thread->number);
 	const uint64_t bytes = to->rows * sizeof(*to->calls);
 	pthread_mutex_lock(&memory_lock);
@@ -296,7 +297,7 @@ static int map_calls(struct load *load, struct tp_err *err)
 	const int fd = fits ? -1 : temporary_file(bytes, &directory);
 	if (!fits && fd < 0)
 		return tp_err_system(err, errno, directory,
-		    "cannot make a file for %llu MiB of calls (TMPDIR says where)",
+		    "cannot create a file for %llu MiB of calls; set TMPDIR to another folder",
 		    (unsigned long long)(bytes >> 20));
 	to->mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	    fits ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED, fd, 0);

@@ -31,11 +31,11 @@ static bool read_cost(
 		return true;
 	}
 	tp_problems_add(notes, TP_ERR_FORMAT, trace->source.name,
-	    "%s is '%s', and not a number of picoseconds up to %" PRIu64 ": %s", key, text,
+	    "%s is '%s', not a number of picoseconds up to %" PRIu64 ": %s", key, text,
 	    TP_COMPENSATION_MAX_PS,
-	    strstr(key, "_off_")    ? "how far off times may be is not shown"
-	    : strstr(key, "_wait_") ? "nothing is taken off for waits"
-				    : "times are shown as they were recorded");
+	    strstr(key, "_off_")    ? "the uncertainty of times is not shown"
+	    : strstr(key, "_wait_") ? "waits are not compensated"
+				    : "times are shown as recorded");
 	return false;
 }
 

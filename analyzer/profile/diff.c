@@ -216,7 +216,8 @@ int tp_diff_init(struct tp_diff *diff, const struct tp_analysis *const *runs, ui
 	free(builder.functions);
 	free(builder.item_functions);
 	if (code)
-		tp_err_set(err, code, NULL, "no memory to compare %u traces", (unsigned)count);
+		tp_err_set(
+		    err, code, NULL, "out of memory while comparing %u traces", (unsigned)count);
 	return code;
 }
 

@@ -141,7 +141,7 @@ int tp_filter_apply(struct tp_analysis *analysis, struct tp_err *err)
 			code = TP_ERR_MEMORY;
 	free(marks);
 	if (code == TP_ERR_MEMORY)
-		tp_err_set(
-		    err, code, analysis->trace->source.name, "no memory to filter the paths");
+		tp_err_set(err, code, analysis->trace->source.name,
+		    "out of memory while filtering the paths");
 	return code;
 }

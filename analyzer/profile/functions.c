@@ -351,7 +351,8 @@ static void note_missing_times(struct tp_analysis *analysis)
 		count += analysis->functions[i].times.failed;
 	if (count)
 		tp_problems_add(&analysis->notes, TP_ERR_MEMORY, analysis->trace->source.name,
-		    "no memory for some times of %u functions: their percentiles are of the others",
+		    "out of memory for some times of %u functions; their percentiles leave "
+		    "these out",
 		    count);
 }
 

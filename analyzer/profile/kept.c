@@ -36,11 +36,11 @@ static const char *find_why(const struct tp_analysis *analysis)
 	if (trace->selections.count)
 		return "functions were switched on and off";
 	if (trace->map.moves)
-		return "libraries were loaded at addresses of others";
+		return "libraries were loaded at addresses of earlier ones";
 	if (trace->rings)
 		return "each thread keeps its last records only";
 	if (analysis->options.costs)
-		return "with --costs, all calls are looked at twice";
+		return "--costs reads all calls twice";
 	if (analysis->options.from_ns || analysis->options.to_ns || analysis->options.marks)
 		return "of --time-range";
 	return NULL;
@@ -76,7 +76,7 @@ static const char *find_why_now(const struct tp_kept *kept, const struct tp_anal
 		same &=
 		    !kept->threads[i]->valid || has_same_cost(&kept->threads[i]->profile, analysis);
 	if (!same || (off && analysis->trace->has_end))
-		return "the clock's pace is known better than before";
+		return "the clock's rate is known better than before";
 	return NULL;
 }
 
@@ -113,7 +113,7 @@ struct tp_kept *tp_kept_begin(struct tp_kept *kept, const struct tp_analysis *an
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++)
 		ok = add(kept, analysis->threads[i].thread->number);
 	if (!ok) {
-		kept->why = kept->why ? kept->why : "there is not enough memory to keep them";
+		kept->why = kept->why ? kept->why : "there is too little memory to keep them";
 		tp_kept_forget(kept);
 	}
 	return ok ? kept : NULL;

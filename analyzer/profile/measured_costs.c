@@ -452,11 +452,11 @@ int tp_measured_costs_init(struct tp_measured_costs *costs, const struct tp_trac
 	if (calibrated && !trace->selections.count)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
 		    "was recorded with '--calibrate', but no function was ever left out: the "
-		    "program ended too soon, or its runtime is of an older version");
+		    "program ended too soon, or its runtime is older");
 	if (calibrated && trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind))
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "has a soft clock, for whose word each call waits longer or shorter: calibrate "
-		    "with '--clock tsc'");
+		    "has a soft clock, for which calls wait for different times: calibrate with "
+		    "'--clock tsc'");
 	if (!calibrated)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
 		    "lacks the recording cost of each function: record it with '--calibrate'");

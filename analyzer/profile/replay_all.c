@@ -243,5 +243,5 @@ int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err)
 		return replay_together(&work, analysis, err);
 	return planned ? 0
 		       : tp_err_set(err, TP_ERR_MEMORY, analysis->trace->source.name,
-			     "no memory for %u threads", analysis->thread_count);
+			     "out of memory while replaying %u threads", analysis->thread_count);
 }

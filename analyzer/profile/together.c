@@ -197,7 +197,7 @@ int tp_together_init(
 	};
 	if (!together->threads)
 		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
-		    "no memory for %u threads", trace->thread_count);
+		    "out of memory while replaying %u threads", trace->thread_count);
 	for (uint32_t i = 0; i < trace->thread_count; i++)
 		if (analysis->options.one_thread || analysis->threads[i].moves)
 			together->threads[together->count++].thread = &trace->threads[i];

@@ -63,7 +63,7 @@ static int read_section(const struct tp_tracefile *trace, const struct tp_chunk 
 		return code;
 	if (!code && tp_checksum(to, size) != chunk->checksum)
 		code = tp_err_set_at(err, TP_ERR_FORMAT, trace->source.name, offset,
-		    "a chunk is damaged: its checksum is not that of its bytes");
+		    "a chunk is damaged: its checksum does not match its bytes");
 	if (code)
 		atomic_store_explicit(&trace->checks->failed, true, memory_order_relaxed);
 	else

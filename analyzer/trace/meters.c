@@ -181,7 +181,7 @@ const char *tp_meter_table_read(struct tp_meter_table *table, struct tp_arena *a
 	struct teeperf_trace_reading *readings;
 	if (bytes.underflow || meter_count > METERS_MOST ||
 	    tp_bytes_left(&bytes) != meter_count * sizeof(*meters) + count * sizeof(*readings))
-		return "its size is not that of meters and their readings";
+		return "its size does not fit meters and their readings";
 	new.payload = tp_arena_copy(arena, payload, size);
 	meters = tp_arena_alloc(arena, (meter_count + 1) * sizeof(*meters));
 	readings = tp_arena_alloc(arena, (count + 1) * sizeof(*readings));
@@ -195,7 +195,7 @@ const char *tp_meter_table_read(struct tp_meter_table *table, struct tp_arena *a
 	clean(meters, meter_count);
 	const uint64_t phases = count_phases(readings, count, meter_count);
 	if (!phases)
-		return "its readings are not in order, or of no meter";
+		return "its readings are out of order, or belong to no meter";
 	// Of all such sections together: each replaces the one before, whose memory is not given back.
 	new.made = table->made + phases *meter_count;
 	if (phases * meter_count > ROWS_MOST || new.made > 4 * ROWS_MOST)

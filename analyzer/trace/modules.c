@@ -290,9 +290,9 @@ static void list_usable(struct build *build, uint32_t count, struct tp_problems 
 		build->same[i] = UINT32_MAX;
 		if (module->flags & TEEPERF_MODULE_COLLIDES)
 			tp_problems_add(problems, TP_ERR_LIMIT, module->path,
-			    "its calls were not recorded: the low halves of its addresses cannot name them, "
-			    "since another module has the same ones, or they are below 4096 (run it "
-			    "again; if that does not help, link it with -z separate-code)");
+			    "its calls were not recorded: another module has the same low "
+			    "halves of addresses, or they are below 4096 (run it again; if that "
+			    "does not help, link it with -z separate-code)");
 		else if (module->end > module->start)
 			build->usable[build->usable_count++] = i;
 	}
@@ -325,8 +325,8 @@ int tp_module_map_init(struct tp_module_map *map, const struct teeperf_module *m
 	find_bounds(&build);
 	const uint64_t turns = count_turns(&build);
 	if (turns > TURNS_MAX) {
-		tp_problems_add(problems, TP_ERR_LIMIT, file,
-		    "%" PRIu32 " modules lie over one another: no names", count);
+		tp_problems_add(
+		    problems, TP_ERR_LIMIT, file, "%" PRIu32 " modules overlap: no names", count);
 		return 0;
 	}
 	build.turns = tp_arena_alloc(arena, turns * sizeof(*build.turns) + 1);

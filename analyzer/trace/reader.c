@@ -75,12 +75,12 @@ int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
 	if (header->header_size < sizeof(*header) || header->header_size % 8)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file,
 		    offsetof(struct teeperf_trace_header, header_size),
-		    "header of %u bytes, at least %zu and a multiple of 8 expected",
+		    "header of %u bytes; expected at least %zu and a multiple of 8",
 		    header->header_size, sizeof(*header));
 	if (header->chunk_shift < CHUNK_SHIFT_MIN || header->chunk_shift > CHUNK_SHIFT_MAX)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file,
 		    offsetof(struct teeperf_trace_header, chunk_shift),
-		    "chunk size 2^%" PRIu32 ", 2^%d to 2^%d expected", header->chunk_shift,
+		    "chunk size 2^%" PRIu32 "; expected 2^%d to 2^%d", header->chunk_shift,
 		    CHUNK_SHIFT_MIN, CHUNK_SHIFT_MAX);
 	reader->at = header->header_size;
 	return 0;
@@ -143,7 +143,7 @@ static int make_room(struct tp_reader *reader, uint64_t size, struct tp_err *err
 	uint8_t *buffer = realloc(reader->buffer, size);
 	if (!buffer)
 		return tp_err_set_at(err, TP_ERR_MEMORY, reader->source->name, reader->at,
-		    "no memory for a section of %" PRIu64 " bytes", size);
+		    "out of memory while reading a section of %" PRIu64 " bytes", size);
 	reader->buffer = buffer;
 	reader->capacity = size;
 	return 0;

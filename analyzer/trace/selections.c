@@ -112,14 +112,14 @@ static size_t apply(struct work *work, size_t i, uint32_t only_before)
 static const char *check(const struct work *work)
 {
 	if (!work->count || work->entries[0].hash || work->entries[0].number)
-		return "it does not begin with what recording began with";
+		return "its first entry is not the initial selection";
 	for (size_t i = 1; i < work->count; i++) {
 		const struct teeperf_trace_selection *entry = &work->entries[i];
 		const struct teeperf_trace_selection *before = entry - 1;
 		if (entry->number != before->number + !entry->hash)
 			return "one of them is missing";
 		if (entry->time < before->time || entry->time >= UINT64_MAX / 2)
-			return "their times do not ascend";
+			return "their times are not in order";
 	}
 	return NULL;
 }
@@ -192,7 +192,8 @@ int tp_selections_init(struct tp_selections *selections, const void *bytes, size
 			move(&work, j, TEEPERF_ONLY_ALL, work.entries[i].time);
 		tp_problems_add_at(problems, TP_ERR_LIMIT, file, offset,
 		    "selections after number %" PRIu32 " of %" PRIu32
-		    " are not used, as too many functions change: all calls end at each of them",
+		    " are not used, because too many functions change: all calls end at each of "
+		    "them",
 		    changes, work.entries[count - 1].number);
 		break;
 	}
@@ -222,7 +223,7 @@ int tp_windows_init(struct tp_windows *windows, const struct tp_selections *sele
 		memcpy(&window, (const char *)bytes + i * sizeof(window), sizeof(window));
 		if (window.selection <= last) {
 			tp_problems_add_at(problems, TP_ERR_FORMAT, file, offset,
-			    "windows section of %zu entries is not used: they do not ascend",
+			    "windows section of %zu entries is not used: they are not in order",
 			    count);
 			return 0;
 		}

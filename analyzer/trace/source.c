@@ -36,7 +36,8 @@ int tp_source_open(struct tp_source *source, const char *name, struct tp_err *er
 	if (!S_ISREG(stat.st_mode)) {
 		close(fd);
 		return tp_err_set(err, TP_ERR_FORMAT, name,
-		    "not a regular file: a trace is read more than once, copy it to a file first");
+		    "not a regular file: a trace is read more than once, so copy it to a file "
+		    "first");
 	}
 	source->fd = fd;
 	source->size = (uint64_t)stat.st_size;

@@ -27,7 +27,7 @@ const char *tp_system_add(
 	struct teeperf_system_event event;
 	*memory = true;
 	if (size < sizeof(system->head) || (size - sizeof(system->head)) % sizeof(event))
-		return "its size is not that of system events";
+		return "its size does not fit system events";
 	const uint64_t count = (size - sizeof(system->head)) / sizeof(event);
 	if (!TP_GROW(system->events, system->room, system->count + count)) {
 		*memory = false;

@@ -53,12 +53,12 @@ static void add_chunk(struct loader *loader, const struct tp_section *section)
 	if (bytes.underflow || header->used > UINT64_C(1) << trace->header.chunk_shift ||
 	    header->used < sizeof(*header) || header->used % 8 != 0 ||
 	    (is_packed ? size >= header->used : size != header->used)) {
-		reject(loader, section, "its size is not that of a chunk");
+		reject(loader, section, "its size does not fit a chunk");
 	} else if (header->sequence >= UINT64_C(1) << (62 - trace->header.chunk_shift)) {
 		// A thread cannot have written more bytes than a position can count.
-		reject(loader, section, "its sequence number is impossible");
+		reject(loader, section, "its sequence number is too large");
 	} else if (is_packed && tp_bytes_left(&bytes) != parts) {
-		reject(loader, section, "its parts are not of its size");
+		reject(loader, section, "its parts do not add up to its size");
 	} else if (!TP_GROW(trace->chunks, trace->chunk_room, trace->chunk_count + 1)) {
 		fail(loader);
 	} else {
@@ -103,7 +103,7 @@ static void *copy_table(
 	tp_bytes_init(&bytes, section->payload, section->header.size);
 	*count = section->header.size / entry_size;
 	return copy_entries(loader, section, &bytes, *count, entry_size,
-	    "its size is not a multiple of an entry's");
+	    "its size is not a multiple of its entries' size");
 }
 
 // Copy a section that is one structure; a newer version's may be longer.
@@ -174,7 +174,7 @@ static void add_clock(struct loader *loader, const struct tp_section *section)
 	struct teeperf_trace_clock clock;
 	tp_bytes_copy(&bytes, &clock, sizeof(clock));
 	const struct teeperf_trace_point *points = copy_entries(loader, section, &bytes,
-	    clock.point_count, sizeof(*points), "its size is not that of a clock and its points");
+	    clock.point_count, sizeof(*points), "its size does not fit a clock and its points");
 	if (!points)
 		return;
 	trace->clock = clock;
@@ -188,9 +188,8 @@ static void add_cpu(struct loader *loader, const struct tp_section *section)
 	tp_bytes_init(&bytes, section->payload, section->header.size);
 	struct teeperf_trace_cpu cpu;
 	tp_bytes_copy(&bytes, &cpu, sizeof(cpu));
-	const struct teeperf_trace_cpu_thread *threads =
-	    copy_entries(loader, section, &bytes, cpu.thread_count, sizeof(*threads),
-		"its size is not that of a process and its threads");
+	const struct teeperf_trace_cpu_thread *threads = copy_entries(loader, section, &bytes,
+	    cpu.thread_count, sizeof(*threads), "its size does not fit a process and its threads");
 	if (!threads)
 		return;
 	loader->trace->cpu = cpu;
@@ -242,7 +241,7 @@ static void add_switches(struct loader *loader, const struct tp_section *section
 	struct tp_tracefile *trace = loader->trace;
 	const uint64_t size = section->header.size;
 	if (size % 8 || size / 8 > UINT32_MAX)
-		reject(loader, section, "its size is not that of switches");
+		reject(loader, section, "its size does not fit switches");
 	else if (tp_gaps_init(&trace->gaps, section->payload, size / 8, trace->source.name,
 		     section->offset, &trace->problems, &trace->arena))
 		fail(loader);
@@ -253,7 +252,7 @@ static void add_selections(struct loader *loader, const struct tp_section *secti
 	struct tp_tracefile *trace = loader->trace;
 	const size_t size = sizeof(struct teeperf_trace_selection);
 	if (section->header.size % size || section->header.size / size > UINT32_MAX)
-		reject(loader, section, "its size is not that of selections");
+		reject(loader, section, "its size does not fit selections");
 	else if (tp_selections_init(&trace->selections, section->payload,
 		     section->header.size / size, trace->source.name, section->offset,
 		     &trace->problems, &trace->arena))
@@ -263,7 +262,7 @@ static void add_selections(struct loader *loader, const struct tp_section *secti
 static void add_windows(struct loader *loader, const struct tp_section *section)
 {
 	if (section->header.size % sizeof(struct teeperf_trace_window)) {
-		reject(loader, section, "its size is not that of windows");
+		reject(loader, section, "its size does not fit windows");
 		return;
 	}
 	tp_buf_reset(&loader->windows);
@@ -315,7 +314,7 @@ static void add_sched(struct loader *loader, const struct tp_section *section)
 	if (code == TP_ERR_MEMORY)
 		fail(loader);
 	else if (code)
-		reject(loader, section, "its size is not that of switches of threads");
+		reject(loader, section, "its size does not fit thread switches");
 }
 
 /*

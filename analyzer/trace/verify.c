@@ -91,8 +91,8 @@ int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *t
 		most += i == 0 || trace->chunks[i].thread != trace->chunks[i - 1].thread;
 	struct tp_thread *threads = calloc(most ? most : 1, sizeof(*threads));
 	if (!threads)
-		return tp_err_set(
-		    err, TP_ERR_MEMORY, trace->source.name, "no memory for %zu threads", most);
+		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
+		    "out of memory while checking %zu threads", most);
 	trace->threads = threads;
 
 	// Merge two lists that are sorted by number: the table, and the chunks.
@@ -206,7 +206,7 @@ static void find_lacks(struct tp_tracefile *trace)
 		    lacks->counted, lacks->events);
 	if (lacks->open)
 		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
-		    "chunks are missing whose events were not counted");
+		    "chunks with an unknown number of events are missing");
 	if (by_threads > lacks->counted)
 		report_cuts(trace);
 	report_unwritten(trace);

@@ -399,8 +399,8 @@ static void impossible_counts_are_damage(void **state)
 		assert_int_equal(
 		    analysis.damage.kept[0].offset, trace.threads[0].chunks[0].offset + 8);
 		assert_string_equal(analysis.damage.kept[0].what,
-		    "counts of more functions than the chunk or a record can hold; the rest of the "
-		    "chunk is not used (thread 0 has 2 such records)");
+		    "the chunk counts more functions than it or a record can hold; the rest of "
+		    "it is not used (thread 0 has 2 such records)");
 		end();
 	}
 }

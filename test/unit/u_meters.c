@@ -196,12 +196,12 @@ static void damaged_sections_are_not_used(void **state)
 	assert_non_null(read_section());
 	put_head(0, 1);
 	put(0, 0, TEEPERF_READING_START, 0, 0, 0);
-	assert_non_null(strstr(read_section(), "of no meter"));
+	assert_non_null(strstr(read_section(), "belong to no meter"));
 	put_head(1, 2);
 	put_meter("back", TEEPERF_METER_TOTAL, TEEPERF_METER_COUNTED);
 	put(5, 0, TEEPERF_READING_START, 0, 0, 0);
 	put(4, 0, TEEPERF_READING_END, 0, 0, 0);
-	assert_non_null(strstr(read_section(), "not in order"));
+	assert_non_null(strstr(read_section(), "out of order"));
 	// What was read before is still there.
 	assert_int_equal(table.row_count, 1);
 	put_head(0, 0);

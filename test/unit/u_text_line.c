@@ -167,11 +167,11 @@ static void hexadecimal_bytes(void **state)
 	assert_int_equal(tp_line_hex(&line, "", to, 2), 0);
 	assert_int_equal(line.code, 0);
 	assert_int_equal(tp_line_hex(&line, "0", to, 2), 0);
-	end_with(1, "not at most 2 bytes in hexadecimal");
+	end_with(1, "expected at most 2 bytes in hexadecimal");
 	begin("x");
 	tp_line_word(&line);
 	tp_line_hex(&line, "001122", to, 2);
-	end_with(1, "not at most 2 bytes in hexadecimal");
+	end_with(1, "expected at most 2 bytes in hexadecimal");
 }
 
 static void bad_lines(void **state)
@@ -187,11 +187,11 @@ static void bad_lines(void **state)
 	rest_size = 3;
 	assert_true(tp_line_next(&line, &rest, &rest_size));
 	assert_int_equal(line.code, TP_ERR_SYNTAX);
-	assert_string_equal(err.what, "there is a NUL byte in the line");
+	assert_string_equal(err.what, "the line has a NUL byte");
 	assert_string_equal(err.file, "text");
 	// The first error sticks.
 	tp_line_fail(&line, "another");
-	assert_string_equal(err.what, "there is a NUL byte in the line");
+	assert_string_equal(err.what, "the line has a NUL byte");
 	tp_line_release(&line);
 }
 

@@ -164,7 +164,7 @@ static void check_chunk(uint64_t used, size_t size)
 	static uint64_t payload[1024];
 	const struct teeperf_chunk chunk = {.used = used};
 	memcpy(payload, &chunk, sizeof(chunk));
-	check_rejected(TEEPERF_SECTION_CHUNK, payload, size, "its size is not that of a chunk");
+	check_rejected(TEEPERF_SECTION_CHUNK, payload, size, "its size does not fit a chunk");
 }
 
 static void sections_that_contradict_themselves(void **state)
@@ -179,10 +179,10 @@ static void sections_that_contradict_themselves(void **state)
 	check_chunk(68, 68);
 	check_chunk(4104, 4104); // more than a chunk holds
 	check_chunk(32, 32);
-	const char *multiple = "its size is not a multiple of an entry's";
+	const char *multiple = "its size is not a multiple of its entries' size";
 	check_rejected(TEEPERF_SECTION_MODULES, zeroes, 511, multiple);
 	check_rejected(TEEPERF_SECTION_THREADS, zeroes, 65, multiple);
-	const char *points = "its size is not that of a clock and its points";
+	const char *points = "its size does not fit a clock and its points";
 	check_rejected(TEEPERF_SECTION_CLOCK, zeroes, 47, points);
 	check_rejected(TEEPERF_SECTION_CLOCK, zeroes, 64, points);
 	const struct teeperf_trace_clock many = {.point_count = UINT32_MAX};
@@ -228,8 +228,7 @@ static void the_last_switches_count(void **state)
 	assert_int_equal(trace.gaps.items[1].from, 5);
 	assert_true(trace.has_clock);
 	end();
-	check_rejected(
-	    TEEPERF_SECTION_SWITCHES, "123456789", 9, "its size is not that of switches");
+	check_rejected(TEEPERF_SECTION_SWITCHES, "123456789", 9, "its size does not fit switches");
 }
 
 static void a_short_end_is_no_end(void **state)

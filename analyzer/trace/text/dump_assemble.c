@@ -75,7 +75,7 @@ static void add_file_header(struct assembler *as, bool told)
 	    .header_size = sizeof(header),
 	};
 	if (told && as->begun)
-		tp_line_fail(&as->line, "'trace' has to be the first line");
+		tp_line_fail(&as->line, "the first line must be 'trace'");
 	struct tp_line none = {0};
 	tp_text_read(told ? &as->line : &none, TP_TEXT_HEADER, &header);
 	tp_buf_add(as->out, &header, sizeof(header));
@@ -182,7 +182,8 @@ static uint32_t function_name(struct assembler *as)
 {
 	const uint64_t value = function_address(as, UINT32_MAX);
 	if (value & TEEPERF_KIND_MASK || (uint32_t)value < TEEPERF_NAME_FIRST)
-		tp_line_fail(&as->line, "a function is at a multiple of 4, from 4096 on");
+		tp_line_fail(
+		    &as->line, "a function's address must be a multiple of 4, and at least 4096");
 	return (uint32_t)value;
 }
 

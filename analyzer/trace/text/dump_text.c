@@ -260,8 +260,8 @@ static int add_part(const struct tp_source *source, uint64_t from, uint64_t to,
 	const size_t size = to - from;
 	uint8_t *data = malloc(size ? size : 1);
 	if (!data)
-		return tp_err_set_at(
-		    err, TP_ERR_MEMORY, source->name, from, "no memory for %zu bytes", size);
+		return tp_err_set_at(err, TP_ERR_MEMORY, source->name, from,
+		    "out of memory while allocating %zu bytes", size);
 	const int code = tp_source_read(source, from, data, size, err);
 	if (!code)
 		add_checked(out, text, data, size);

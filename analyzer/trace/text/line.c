@@ -80,7 +80,7 @@ bool tp_line_next(struct tp_line *line, const char **text, size_t *size)
 		return false;
 	}
 	if (memchr(line->text.data, '\0', length))
-		tp_line_fail(line, "there is a NUL byte in the line");
+		tp_line_fail(line, "the line has a NUL byte");
 	cut(line);
 	return true;
 }
@@ -204,7 +204,7 @@ uint32_t tp_line_hex(struct tp_line *line, const char *hex, uint8_t *to, uint32_
 		const int high = hex_digit(hex[0]);
 		const int low = high >= 0 ? hex_digit(hex[1]) : -1;
 		if (low < 0 || count == size) {
-			tp_line_fail(line, "not at most %u bytes in hexadecimal", size);
+			tp_line_fail(line, "expected at most %u bytes in hexadecimal", size);
 			return 0;
 		}
 		to[count++] = (uint8_t)(high * 16 + low);

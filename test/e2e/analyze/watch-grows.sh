@@ -80,7 +80,7 @@ for line in text.splitlines():
 import os
 size = os.stat(trace).st_size
 # The last look, if the clock's pace was not known as well before.
-if "pace is known" in text and read and read[-1] is None:
+if "rate is known" in text and read and read[-1] is None:
     read[-1] = size
     size *= 1.5
 if None in read or len(read) < 8:

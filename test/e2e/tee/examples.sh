@@ -35,7 +35,7 @@ client=examples/optee/host/primes_client
 expect 0 $client 3 1000
 says '^168 primes below 1000$' out
 
-# host_events TRACE CALL: the kernel's events are there, by no function of the TEE: its threads' numbers are not the host's.
+# host_events TRACE CALL: the kernel's events are there, by no function of the TEE: its thread numbers are not the host's.
 host_events() {
 	! grep 'no system events' err || fail "they are refused"
 	expect 0 "$TEEPERF" analyze --view system --limit 0 "$1"

@@ -151,7 +151,7 @@ changed 's/^\(sched .*\)lost=0/\1lost=3/' lost
 changed 's/ids=virtual/ids=foreign/' foreign
 for trace in lost foreign; do
 	expect 0 "$TEEPERF" analyze $trace.trace
-	says "^waits .*numbers are not the host's|^waits .*were lost, and by the others its threads are not found" out
+	says "^waits .*numbers are not the host's|^waits .*were lost, and the others do not identify its threads" out
 	[ -z "$events" ] || says "^system .*no function is named" out
 	expect 1 "$TEEPERF" analyze --time wait $trace.trace
 	expect 1 "$TEEPERF" what-if $trace.trace

@@ -13,7 +13,7 @@ set -eu
 expect 0 "$TEEPERF" cc -O2 -pthread -o threads "$lib/../../benchmarks/what_if/threads.c"
 expect 0 "$TEEPERF" record -q -o none.trace --sched off -- ./threads join none 0
 expect 1 "$TEEPERF" what-if none.trace
-says "has no running and waiting times: it was recorded without, as by 'record --sched off'" err
+says "has no running and waiting times: it was recorded without them, as with 'record --sched off'" err
 
 if ! may_bpf; then
 	echo "no BPF here: a recording without wakes"
