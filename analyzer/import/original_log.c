@@ -89,8 +89,9 @@ static void look_behind(struct tp_original_log *log, struct tp_problems *notes)
 	if (log->lost || tp_source_read(log->source, offset, &first, sizeof(first), NULL) || !first)
 		return;
 	tp_problems_add_at(notes, TP_ERR_LIMIT, log->source->name, offset,
-	    "there are entries behind the last one, which are not used: they are of an earlier recording into "
-	    "the same file, or the log went round (PROFILER_LOOP_AROUND) and its beginning is lost");
+	    "entries after the last one are not used: they are from an earlier recording into "
+	    "the same file, or the log wrapped around (PROFILER_LOOP_AROUND) and its beginning "
+	    "is lost");
 }
 
 int tp_original_log_init(struct tp_original_log *log, const struct tp_source *source,
@@ -115,7 +116,7 @@ int tp_original_log_init(struct tp_original_log *log, const struct tp_source *so
 			log->lost = count - room;
 		else {
 			tp_problems_add_at(problems, TP_ERR_FORMAT, source->name, 40,
-			    "%" PRIu64 " entries are said to be in a log that has room for %" PRIu64
+			    "the log claims %" PRIu64 " entries, but has room for %" PRIu64
 			    ": all of it is read",
 			    count, room);
 			log->guessed = true;

@@ -164,13 +164,13 @@ int tp_original_names_find(const struct tp_original_options *options, uint64_t m
 		    "the folder of its debug file with --debug-dir");
 	else if (!*found)
 		note(notes, file,
-		    "the program is not the recorded one, or another build of it: its functions "
-		    "are at other addresses; give the recorded file with --program");
+		    "the program is not the recorded one, or is another build of it: its "
+		    "functions have other addresses; give the recorded file with --program");
 	else if (best.within)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, module->path,
 		    "%" PRIu32 " of %" PRIu32
-		    " functions in the log do not begin where this program has one: it may be of "
-		    "another build than the one that was recorded, and names may be wrong",
+		    " functions in the log do not begin at a function of this program: it may "
+		    "be another build than the recorded one, and names may be wrong",
 		    best.within, functions->count);
 	return 0;
 }
@@ -265,8 +265,8 @@ void tp_original_names_list(const struct tp_original_options *options,
 	if (shared)
 		tp_problems_add(notes, TP_ERR_LIMIT, file,
 		    "%" PRIu32
-		    " functions have addresses that end like another one's, and are shown as that "
-		    "one",
+		    " functions share the low half of their address with another one, and are "
+		    "shown as that one",
 		    shared);
 	if (functions->count == functions->most)
 		tp_problems_add(notes, TP_ERR_LIMIT, file,

@@ -373,8 +373,7 @@ int tp_original_open(struct tp_source *source, const struct tp_original_options 
 		if (fd >= 0)
 			close(fd);
 		return tp_err_system(err, saved, folder,
-		    "cannot make a file for the translation of the log; name another folder in "
-		    "TMPDIR");
+		    "cannot create a file for the translated log; set TMPDIR to another folder");
 	}
 	struct tp_out_file out;
 	tp_out_file_from_fd(&out, fd, folder);
@@ -383,8 +382,8 @@ int tp_original_open(struct tp_source *source, const struct tp_original_options 
 	const int written = tp_out_file_close(&out, &unwritten);
 	if (code >= 0 && written)
 		code = tp_err_set(err, written, folder,
-		    "%s: the translation of the log needs up to half of its size there; name "
-		    "another folder in TMPDIR",
+		    "%s: the translated log needs up to half of the log's size there; set "
+		    "TMPDIR to another folder",
 		    unwritten.what);
 	if (code < 0) {
 		close(kept);

@@ -23,15 +23,15 @@ static int check(
 			    "this trace has already been joined");
 	if (!host->has_clock || !tee->has_clock || host->clock.kind != tee->clock.kind)
 		return tp_err_set(err, TP_ERR_FORMAT, tee->source.name,
-		    "the two traces have different clocks: they are not from one recording");
+		    "the two traces have different clocks, so they are not from one recording");
 	if (host->selections.count || tee->selections.count)
 		return tp_err_set(err, TP_ERR_FORMAT,
 		    (host->selections.count ? host : tee)->source.name,
-		    "'teeperf ctl' or 'record --budget' changed which functions are recorded: such "
-		    "a trace cannot be joined");
+		    "'teeperf ctl' or 'record --budget' changed which functions are recorded, "
+		    "so this trace cannot be joined");
 	if (host->clock.kind == TEEPERF_CLOCK_NONE)
 		return tp_err_set(err, TP_ERR_FORMAT, host->source.name,
-		    "without a clock two sides cannot be joined: record with '--clock soft' or "
+		    "two sides cannot be joined without a clock: record with '--clock soft' or "
 		    "'tsc'");
 	return 0;
 }
@@ -42,7 +42,7 @@ static int find_all(
 	*borders = calloc((size_t)trace->thread_count + 1, sizeof(**borders));
 	if (!*borders)
 		return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
-		    "no memory for %" PRIu32 " threads", trace->thread_count);
+		    "out of memory while joining %" PRIu32 " threads", trace->thread_count);
 	int code = 0;
 	for (uint32_t i = 0; !code && i < trace->thread_count; i++)
 		code = tp_borders_find(&(*borders)[i], trace, i, err);
@@ -358,9 +358,9 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	code = find_all(host, &splice.host_borders, err);
 	if (!code && !known && !has_calls_out(splice.host_borders, host->thread_count))
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, host->source.name,
-		    "nothing of '%s' can be joined: no call into a TEE is marked in the host's "
-		    "trace; both must be of one 'teeperf record --tee', of a host whose calls into "
-		    "the TEE are marked (teeperf-record(1), A HOST AND ITS TEE)",
+		    "nothing of '%s' can be joined: the host's trace marks no call into a TEE; "
+		    "both must be from one 'teeperf record --tee' of a host with marked calls "
+		    "into the TEE (teeperf-record(1), A HOST AND ITS TEE)",
 		    tee->source.name);
 	if (!code)
 		code = find_all(tee, &splice.tee_borders, err);

@@ -107,8 +107,8 @@ int tp_join_tee_record(
 	if (kind == TEEPERF_KIND_ENTER) {
 		if (!push(splice, name, record->position))
 			return tp_err_set(splice->err, TP_ERR_MEMORY,
-			    splice->tee.trace->source.name, "no memory for %" PRIu32 " open calls",
-			    splice->depth);
+			    splice->tee.trace->source.name,
+			    "out of memory while joining %" PRIu32 " open calls", splice->depth);
 		tp_join_writer_time(&splice->writer, name, time);
 		return 0;
 	}

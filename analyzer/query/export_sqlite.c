@@ -110,7 +110,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 
 const struct tp_export tp_export_sqlite = {
     .name = "sqlite",
-    .summary = "the tables of SQL but for events as an SQLite database with indexes",
+    .summary = "the SQL tables except events, as an SQLite database with indexes",
     .suffix = ".sqlite",
     .tables = true,
     .render_file = render,

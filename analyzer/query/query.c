@@ -215,8 +215,8 @@ int tp_query_add(struct tp_query *query, const char *name, const struct tp_analy
 {
 	if (name && !is_name(name))
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "'%s' is not a name for a trace: use letters, digits and _, no digit first, "
-		    "and neither main nor temp",
+		    "'%s' is not a name for a trace: use letters, digits and _, without a digit "
+		    "first, and not main or temp",
 		    name);
 	struct tp_trace_data **traces =
 	    realloc(query->traces, (query->trace_count + 1) * sizeof(struct tp_trace_data *));
@@ -341,8 +341,8 @@ static int refuse_unbound(struct tp_query *query, const char *sql, const char *n
 	*offset = at ? (int)(at - sql) : -1;
 	if (name)
 		snprintf(query->denied, sizeof(query->denied),
-		    "the parameter %.30s has no value: --param %.30s=VALUE gives it one, --param "
-		    "%.30s is NULL",
+		    "the parameter %.30s has no value: set it with --param %.30s=VALUE, or to "
+		    "NULL with --param %.30s",
 		    name, name + 1, name + 1);
 	else
 		snprintf(query->denied, sizeof(query->denied),

@@ -78,7 +78,7 @@ static void pctl_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 	const double part = sqlite3_value_double(argv[1]);
 	if (!(part >= 0 && part <= 1) || (values->has_part && part != values->part)) {
 		sqlite3_result_error(
-		    context, "pctl(x, p): p is a part from 0 to 1, the same for all rows", -1);
+		    context, "pctl(x, p): p must be from 0 to 1, and the same for all rows", -1);
 		return;
 	}
 	values->part = part;

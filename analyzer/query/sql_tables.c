@@ -44,8 +44,10 @@ const struct tp_sql_view tp_sql_views[] = {
     {"thread_track", "threads with Perfetto's names",
 	"SELECT thread AS id, thread AS utid, tid, name FROM threads"},
     {"perf_calls", "calls with the names of perf's database (export-to-sqlite)",
-	"SELECT c.id AS id, c.thread AS thread_id, c.path AS call_path_id, c.start_ns AS call_time, "
-	"c.end_ns AS return_time, coalesce(c.parent, 0) AS parent_id, p.parent AS parent_call_path_id, "
+	"SELECT c.id AS id, c.thread AS thread_id, c.path AS call_path_id, c.start_ns AS "
+	"call_time, "
+	"c.end_ns AS return_time, coalesce(c.parent, 0) AS parent_id, p.parent AS "
+	"parent_call_path_id, "
 	"(c.how <> 'returned') * 2 AS flags FROM calls c JOIN paths p ON p.path = c.path"},
     {"perf_call_paths", "paths with the names of perf's database",
 	"SELECT p.path AS id, p.parent AS parent_id, p.fn AS symbol_id, f.address AS ip "
@@ -110,7 +112,7 @@ bool tp_query_describe(const char *name, struct tp_buf *out)
 		found = true;
 	}
 	if (!name)
-		tp_buf_add_string(out, "\nviews, and what they are:\n");
+		tp_buf_add_string(out, "\nviews:\n");
 	for (int i = 0; tp_sql_views[i].name; i++) {
 		if (name && sqlite3_stricmp(name, tp_sql_views[i].name) != 0)
 			continue;
@@ -122,15 +124,14 @@ bool tp_query_describe(const char *name, struct tp_buf *out)
 	}
 	if (!name)
 		tp_buf_add_string(out,
-		    "\nfunctions, beside those of SQLite:\n"
-		    "  pctl(x, p)      aggregate: the value that a part p of all x do not exceed, by "
+		    "\nfunctions, in addition to SQLite's:\n"
+		    "  pctl(x, p)      aggregate: the value that a share p of all x do not exceed, by "
 		    "nearest rank\n"
 		    "  ns(ticks)       ticks of the first trace's clock as nanoseconds\n"
-		    "  human(ns)       a time with a unit: 12.35 ms\n"
-		    "\n"
-		    "Times are nanoseconds (ticks if the rate of the clock is not known, NULL without a "
-		    "clock). Those of\ncalls and events are as recorded; those of functions, paths, "
-		    "thread_paths, threads and latencies are\nwithout what recording has cost, unless "
-		    "--raw. Columns whose names end in _ticks are left out of *.\n");
+		    "  human(ns)       a time with a unit: 12.35 ms\n\n"
+		    "Times are nanoseconds (ticks if the clock's rate is unknown, NULL without a "
+		    "clock). Those of calls\nand events are as recorded; those of functions, paths, "
+		    "thread_paths, threads and latencies are\nwithout the cost of recording, unless "
+		    "--raw is given. * leaves out columns with names in _ticks.\n");
 	return found;
 }

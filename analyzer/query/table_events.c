@@ -7,17 +7,18 @@
 enum { SEQ, THREAD, KIND, TIME, FN, VALUE, TID };
 
 static const struct tp_relation_column columns[] = {
-    [SEQ] = {"seq", "number of the record in its thread, from 0 on", .type = TP_TYPE_INT64},
+    [SEQ] = {"seq", "number of the record in its thread, from 0", .type = TP_TYPE_INT64},
     [THREAD] = {"thread", "of threads", .type = TP_TYPE_INT32},
     [KIND] = {"kind",
-	"enter, exit, untimed (an exit without a time), resync (goes on in a call), sync, lost, "
-	"module, fork, end, counts, pad, empty or other",
+	"enter, exit, untimed (an exit without a time), resync (continues in a call), sync, "
+	"lost, module, fork, end, counts, pad, empty or other",
 	.type = TP_TYPE_TEXT},
-    [TIME] = {"time_ns", "ns from the trace's first record; NULL: it has no time of its own",
+    [TIME] = {"time_ns", "ns from the trace's first record; NULL: it has no time",
 	.unit = TP_UNIT_TIME, .old = {"t"}},
     [FN] = {"fn", "of functions; NULL: it names none, or one without calls", .type = TP_TYPE_INT32},
     [VALUE] = {"value",
-	"lost: events; counts: pairs; resync: the position in the log that it names; fork: the parent's "
+	"lost: events; counts: pairs; resync: the position in the log that it names; fork: the "
+	"parent's "
 	"process; else NULL",
 	.type = TP_TYPE_INT64},
     [TID] = {"tid", "of threads: the number in the operating system", TP_HIDDEN_TID},
@@ -247,10 +248,10 @@ const struct tp_sql_module tp_sql_events_module = {
 
 const struct tp_relation tp_relation_events = {
     .name = "events",
-    .summary = "the records of the log, as they were written",
+    .summary = "the records of the log, as written",
     .columns = columns,
     .count = sizeof(columns) / sizeof(columns[0]),
     .forms = TP_FORM_SQL,
-    .reason = "the trace itself has them, in less room; teeperf dump prints them",
+    .reason = "the trace itself has them in less space; teeperf dump prints them",
     .value = value,
 };

@@ -198,11 +198,12 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 
 const struct tp_relation tp_relation_meta = {
     .name = "meta",
-    .summary = "facts about the trace: program, clock, losses, what recording costs, host",
+    .summary = "facts about the trace: program, clock, losses, cost of recording, host",
     .columns = columns,
     .count = sizeof(columns) / sizeof(columns[0]),
     .forms = TP_FORM_SQL,
-    .reason = "views have these facts in their heading, and JSON as members beside the rows",
+    .reason =
+	"views have these facts in their heading, and JSON has them as members next to the rows",
     .rows = rows,
     .value = value,
 };

@@ -9,8 +9,8 @@
 
 static int no_memory(const struct tp_trace_data *data, const char *what, struct tp_err *err)
 {
-	return tp_err_set(
-	    err, TP_ERR_MEMORY, data->analysis->trace->source.name, "no memory for %s", what);
+	return tp_err_set(err, TP_ERR_MEMORY, data->analysis->trace->source.name,
+	    "out of memory while reading %s", what);
 }
 
 int tp_trace_data_init(struct tp_trace_data *data, const struct tp_analysis *analysis,

@@ -102,7 +102,7 @@ static bool take(struct search *search, bool by_link)
 	}
 	if (checksum == files->elf.debug_link_checksum)
 		return files->has_debug = true;
-	refuse(search, "its checksum is not the one that the link tells");
+	refuse(search, "its checksum does not match the debug link");
 	return false;
 }
 
@@ -178,7 +178,7 @@ static int run_debuginfod(const char *id, char *path, size_t size, struct tp_err
 	tp_buf_release(&said);
 	if (failed == ENOENT)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "--debuginfod: there is no '" DEBUGINFOD "': install Debian's package "
+		    "--debuginfod: cannot find '" DEBUGINFOD "': install Debian's package "
 		    "debuginfod");
 	if (failed)
 		return tp_err_system(
@@ -199,7 +199,7 @@ static int fetch(const struct teeperf_module *module, char *path, size_t size, s
 		    "--debuginfod: no server is named; set DEBUGINFOD_URLS");
 	if (module->build_id_size < 2 || module->build_id_size > TEEPERF_BUILD_ID_SIZE)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-		    "--debuginfod: it has no build ID, by which a server could tell it");
+		    "--debuginfod: it has no build ID for a server to find it by");
 	for (uint32_t i = 0; i < module->build_id_size; i++)
 		snprintf(id + (size_t)2 * i, 3, "%02x", module->build_id[i]);
 	return run_debuginfod(id, path, size, err);
@@ -290,8 +290,7 @@ static void tell_missing(struct search *search, const struct tp_err *err)
 		    "%s; its functions have no names: there is no %s", err->what, looked_for);
 	else if (!module->path[0] && (module->build_id_size || module->code_hash))
 		tp_problems_add_at(search->notes, err->code, err->file, err->offset,
-		    "%s; its functions have no names: name the folder with --debug-dir that has a "
-		    "%s",
+		    "%s; its functions have no names: name the folder of a %s with --debug-dir",
 		    err->what, looked_for);
 	else
 		tp_problems_add_at(search->notes, err->code, err->file, err->offset,

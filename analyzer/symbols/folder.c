@@ -102,5 +102,5 @@ void tp_symbol_folder_look(struct tp_symbol_folder *folder, const char *dir)
 		free(entries);
 	if (count > TP_FOLDER_FILES)
 		tp_problems_add(folder->notes, TP_ERR_LIMIT, dir,
-		    "it has %d files, of which the first %d were examined", count, TP_FOLDER_FILES);
+		    "it has %d files; only the first %d were examined", count, TP_FOLDER_FILES);
 }

@@ -207,7 +207,7 @@ static int start(struct tp_process *process, struct task *task, struct tp_err *e
 {
 	const int error = tp_process_fork(process, serve, task);
 	return error ? tp_err_system(
-			   err, error, task->request->path, "cannot start a process that reads it")
+			   err, error, task->request->path, "cannot start a process to read it")
 		     : 0;
 }
 

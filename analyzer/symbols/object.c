@@ -124,8 +124,7 @@ int tp_symbol_object_open(struct tp_symbol_object *object, const char *path, str
 		return 0;
 	object->dbg = NULL;
 	if (status == DW_DLV_NO_ENTRY)
-		return tp_err_set(
-		    err, TP_ERR_NOT_FOUND, path, "there is no debug information in it");
+		return tp_err_set(err, TP_ERR_NOT_FOUND, path, "it has no debug information");
 	return tp_err_set(err, TP_ERR_FORMAT, path, "its debug information cannot be read: %s",
 	    dwarf_errmsg(error));
 }

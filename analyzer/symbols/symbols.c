@@ -397,22 +397,22 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 	free(folder);
 	if (!room)
 		tp_problems_add(notes, TP_ERR_LIMIT, trace->source.name,
-		    "%d files were examined for its modules: the rest of the folders given with "
-		    "--debug-dir is not searched",
+		    "%d files were searched for its modules: the rest of the folders given with "
+		    "--debug-dir is skipped",
 		    FOLDER_ROOM);
 	if (unclear)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name,
-		    "%u functions are at addresses of several modules, and their times do not show "
-		    "which: they are shown by address",
+		    "%u functions have addresses in several modules, and their times do not "
+		    "show in which: they are shown by address",
 		    unclear);
 	if (nowhere)
 		tp_problems_add(notes, TP_ERR_NOT_FOUND, trace->source.name,
-		    "%u functions are in none of the modules: they are shown by address", nowhere);
+		    "%u functions are in no module: they are shown by address", nowhere);
 	if (!job.no_memory)
 		return 0;
 no_memory:
 	return tp_err_set(err, TP_ERR_MEMORY, trace->source.name,
-	    "no memory for the names of %u functions", count);
+	    "out of memory while naming %u functions", count);
 }
 
 // What each name is handed to.

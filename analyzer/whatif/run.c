@@ -470,8 +470,8 @@ int tp_run_init(
 		return tp_err_memory(err, analysis->trace->source.name);
 	if (!run->piece_count)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
-		    "its switches of threads are of other times than its calls, so it is not known "
-		    "when they ran");
+		    "its thread switches are from other times than its calls, so the times when "
+		    "they ran are unknown");
 	return 0;
 }
 

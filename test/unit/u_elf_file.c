@@ -233,10 +233,10 @@ static void other_files_are_refused(void **state)
 	check_refused("not an ELF file");
 	make_image();
 	image.header.e_ident[EI_CLASS] = ELFCLASS32;
-	check_refused("not a 64-bit little-endian ELF file: symbols of others are not read");
+	check_refused("not a 64-bit little-endian ELF file; symbols of others are not supported");
 	make_image();
 	image.header.e_ident[EI_DATA] = ELFDATA2MSB;
-	check_refused("not a 64-bit little-endian ELF file: symbols of others are not read");
+	check_refused("not a 64-bit little-endian ELF file; symbols of others are not supported");
 	make_image();
 	image.header.e_shentsize = 63;
 	check_refused("section headers of 63 bytes");

@@ -213,7 +213,7 @@ static void bombs(void **state)
 	add_packed(".debug_b", ELFCOMPRESS_ZLIB, large, packed, size);
 	assert_int_equal(end(), 0);
 	assert_non_null(data_of(".debug_a", &told));
-	check_refused(".debug_b", TP_ERR_LIMIT, "which no file of");
+	check_refused(".debug_b", TP_ERR_LIMIT, "too large for a file of");
 	tp_elf_sections_close(&sections);
 	free(packed);
 	free(nothing);

@@ -75,8 +75,8 @@ static void names_of_the_trace_itself(void **state)
 	assert_int_equal(notes.count, 2);
 	assert_string_equal(notes.kept[0].what,
 	    "1 lines of the symbols section are malformed; the first is line 3");
-	assert_string_equal(notes.kept[1].what,
-	    "1 functions are in none of the modules: they are shown by address");
+	assert_string_equal(
+	    notes.kept[1].what, "1 functions are in no module: they are shown by address");
 	end();
 }
 

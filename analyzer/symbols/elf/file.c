@@ -40,7 +40,7 @@ static void *read_part(
 	char *data = malloc(size + 1);
 	if (!data) {
 		tp_err_set_at(err, TP_ERR_MEMORY, source->name, offset,
-		    "no memory for %" PRIu64 " bytes of the ELF file", size);
+		    "out of memory while reading %" PRIu64 " bytes of the ELF file", size);
 		return NULL;
 	}
 	data[size] = '\0';
@@ -70,7 +70,7 @@ static int open_input(struct input *input, const char *path, struct tp_err *err)
 		return tp_err_set_at(err, TP_ERR_FORMAT, path, 0, "not an ELF file");
 	if (!tp_elf_is_known(header->e_ident))
 		return tp_err_set_at(err, TP_ERR_FORMAT, path, EI_CLASS,
-		    "not a 64-bit little-endian ELF file: symbols of others are not read");
+		    "not a 64-bit little-endian ELF file; symbols of others are not supported");
 	if (header->e_shoff == 0)
 		return 0;
 	if (header->e_shentsize != sizeof(Elf64_Shdr))
@@ -206,7 +206,7 @@ static int read_symbols(
 	if (!elf->symbols || count > UINT32_MAX) {
 		free(raw);
 		return tp_err_set_at(err, TP_ERR_MEMORY, input->source.name, table->sh_offset,
-		    "no memory for %" PRIu64 " symbols", count);
+		    "out of memory while reading %" PRIu64 " symbols", count);
 	}
 	uint32_t found = 0;
 	for (uint64_t i = 0; i < count; i++) {
@@ -232,7 +232,7 @@ static int read_symbols(
 	elf->aliases = malloc((more ? more : 1) * sizeof(*elf->aliases));
 	if (!elf->aliases)
 		return tp_err_set_at(err, TP_ERR_MEMORY, input->source.name, table->sh_offset,
-		    "no memory for %" PRIu32 " more names of functions", more);
+		    "out of memory while reading %" PRIu32 " more function names", more);
 	for (uint32_t i = 0; i < found; i++)
 		if (elf->symbol_count &&
 		    elf->symbols[elf->symbol_count - 1].address == elf->symbols[i].address)

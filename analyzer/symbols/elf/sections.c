@@ -34,7 +34,7 @@ static int map_file(struct tp_elf_sections *sections, const char *path, struct t
 	if (fstat(fd, &info)) {
 		const int error = errno;
 		close(fd);
-		return tp_err_system(err, error, path, "cannot tell its size");
+		return tp_err_system(err, error, path, "cannot read its size");
 	}
 	if (!S_ISREG(info.st_mode) || info.st_size < (off_t)sizeof(Elf64_Ehdr)) {
 		close(fd);
@@ -212,8 +212,8 @@ const uint8_t *tp_elf_sections_data(
 	if (!section->failed && section->size > sections->room) {
 		section->failed = true;
 		tp_err_set_at(err, TP_ERR_LIMIT, sections->path, offset,
-		    "its section %s is %" PRIu64 " bytes when it is unpacked, which no file of "
-		    "%zu bytes needs",
+		    "its section %s is %" PRIu64
+		    " bytes when unpacked, too large for a file of %zu bytes",
 		    section->name, section->size, sections->map_size);
 		return NULL;
 	}
@@ -226,7 +226,7 @@ const uint8_t *tp_elf_sections_data(
 	free(data);
 	section->failed = true;
 	tp_err_set_at(err, TP_ERR_FORMAT, sections->path, offset,
-	    "its section %s cannot be unpacked: it is damaged, or packed in a way that is not known",
+	    "its section %s cannot be unpacked: it is damaged, or packed in an unknown way",
 	    section->name);
 	return NULL;
 }

@@ -184,7 +184,7 @@ wrong "SELECT load_extension('x')" 'SQL:1:8: .*only read: load_extension\(\) is'
 7' ] || fail json_each
 [ "$(query --format csv $t "SELECT name FROM pragma_table_info('calls') LIMIT 1")" = 'name
 id' ] || fail pragma_table_info
-wrong 'SELECT pctl(duration_ns, 2) FROM calls' 'a part from 0 to 1'
+wrong 'SELECT pctl(duration_ns, 2) FROM calls' 'p must be from 0 to 1'
 [ ! -e x.db ] || fail "SQL wrote a file"
 expect 1 "$TEEPERF" query --attach 1x=$t $t SELECT
 expect 129 "$TEEPERF" query --example=none $t

@@ -141,5 +141,5 @@ says "--debuginfod: no server in DEBUGINFOD_URLS has the debug file of build ID 
 rm bin/debuginfod-find
 command -v debuginfod-find >/dev/null || {
 	table again --debuginfod one.trace
-	says "--debuginfod: there is no 'debuginfod-find'" err
+	says "--debuginfod: cannot find 'debuginfod-find'" err
 }

@@ -399,7 +399,7 @@ END
 printf kept >old.trace
 for output in x.trace old.trace; do
 	expect 1 "$TEEPERF" join -o $output host.trace tee.trace
-	says "'host.trace'.*nothing of 'tee.trace' can be joined: no call into a TEE is marked" err
+	says "'host.trace'.*nothing of 'tee.trace' can be joined: the host's trace marks no call into a TEE" err
 done
 [ ! -e x.trace ] || fail "a trace was written"
 [ "$(cat old.trace)" = kept ] || fail "what was there was replaced"

@@ -73,7 +73,7 @@ done
 says " uuid=8aaaf200245011e4abe20002a5d5c51b code=0x[0-9a-f]+ code-size=0x[0-9a-f]+ code-hash=0x[0-9a-f]+ path=\"\"" text
 expect 0 "$TEEPERF" dump --assemble text -o again.trace
 cmp a.trace again.trace || fail "what dump shows of modules is not all of it"
-nameless "'$uuid': the program did not name its file; its functions have no names: name the folder with --debug-dir that has a '$uuid.elf' or another file with the code that ran$"
+nameless "'$uuid': the program did not name its file; its functions have no names: name the folder of a '$uuid.elf' or another file with the code that ran with --debug-dir$"
 nameless "there is no '$uuid.elf' or another file with the code that ran in 'empty', 'nowhere'$" \
 	--debug-dir empty --debug-dir nowhere
 # Whatever the file is called, beside others; not the stripped one.
@@ -167,7 +167,7 @@ for layout in separate-code noseparate-code; do
 		named enclave
 	done
 done
-nameless "the program did not name its file; its functions have no names: name the folder with --debug-dir that has a file with the code that ran$"
+nameless "the program did not name its file; its functions have no names: name the folder of a file with the code that ran with --debug-dir$"
 more=
 
 # ---- a loader of the program's own, which tells of its modules: taken back, in the place of one another, and back elsewhere,
