@@ -146,7 +146,7 @@ int tp_fleet_make_folders(const char *path, struct tp_err *err)
 		part[i] = '\0';
 		const bool made = mkdir(part, 0777) == 0;
 		if (!made && errno != EEXIST)
-			return tp_err_system(err, errno, part, "cannot make the folder");
+			return tp_err_system(err, errno, part, "cannot create the folder");
 		// So that it is there after a crash.
 		char *slash = made ? strrchr(part, '/') : NULL;
 		if (slash && slash != part) {
@@ -167,7 +167,7 @@ int tp_fleet_stage(
 	if (code)
 		return code;
 	if (!mkdtemp(path))
-		return tp_err_system(err, errno, directory, "cannot make a folder there");
+		return tp_err_system(err, errno, directory, "cannot create a folder there");
 	// mkdtemp is for secrets: these are for all who may read the others.
 	const mode_t mask = umask(0);
 	umask(mask);
@@ -240,7 +240,7 @@ int tp_fleet_check(const char *directory, struct tp_err *err)
 	if (stat(path, &stat_) == 0 && S_ISDIR(stat_.st_mode))
 		return 0;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, directory,
-	    "is not a folder of a fleet: 'teeperf fleet add TRACE --to DIR' makes one");
+	    "is not a folder of a fleet: create one with 'teeperf fleet add TRACE --to DIR'");
 }
 
 static int manifest_path(char path[TP_FLEET_PATH], const char *directory, const char *kind,

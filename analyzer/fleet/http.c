@@ -68,7 +68,7 @@ static struct tp_http_library *load(struct tp_err *err)
 	    find(library, "curl_slist_free_all", &library->free_all))
 		return library;
 	tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-	    "there is no libcurl.so.4: install Debian's package libcurl4");
+	    "cannot find libcurl.so.4: install Debian's package libcurl4");
 	if (library->handle)
 		dlclose(library->handle);
 	free(library);

@@ -249,8 +249,8 @@ struct work {
 static const char *remedy(const struct work *work, long status, const char *message)
 {
 	if (strstr(message, "ingestion window"))
-		return ": the server does not take profiles of recordings so old: push them soon "
-		       "after they were made, or raise its limit (Pyroscope: reject_older_than)";
+		return ": the server does not accept profiles of recordings this old: push them "
+		       "sooner, or raise its limit (Pyroscope: reject_older_than)";
 	if (status == 401 || status == 403)
 		return ": authenticate with --user and --password-file, or --token-file";
 	if (status == 404 || status == 405 || status == 415)

@@ -59,7 +59,7 @@ static int refused(void *context, long status, const struct tp_buf *answer, stru
 	    status == 404 && (strstr(message, "Code: 60,") || strstr(message, "Code: 81,") ||
 				 strstr(message, "Code: 60.") || strstr(message, "Code: 81."));
 	return tp_err_set(err, TP_ERR_NOT_FOUND, work->push->url, "HTTP status %ld: %s%s", status,
-	    message, missing ? ": make the tables by 'teeperf fleet schema clickhouse'" : "");
+	    message, missing ? ": create the tables with 'teeperf fleet schema clickhouse'" : "");
 }
 
 static void tell_retry(void *context, const struct tp_err *err, double seconds)
@@ -311,8 +311,8 @@ static int check_runs(const struct work *work, struct tp_err *err)
 		if (group->rows[i][TP_FLEET_RUNS] != 1)
 			return tp_err_set(err, TP_ERR_FORMAT, work->push->directory,
 			    "run %s has %" PRIu64
-			    " rows in 'runs', not one: if 'teeperf fleet expire' was ended, run it "
-			    "again",
+			    " rows in 'runs', not one: if 'teeperf fleet expire' was "
+			    "interrupted, run it again",
 			    group->ids[i], group->rows[i][TP_FLEET_RUNS]);
 	return 0;
 }

@@ -94,7 +94,7 @@ struct table {
 static int refuse(const struct table *table, struct tp_err *err)
 {
 	return tp_err_set(err, TP_ERR_FORMAT, table->reader.name,
-	    "is not a table '%s' of 'teeperf experiment': make it with 'teeperf experiment "
+	    "is not a table '%s' of 'teeperf experiment': create it with 'teeperf experiment "
 	    "--tables PLAN'",
 	    table->form->name);
 }
@@ -297,7 +297,7 @@ static int read_summary(struct results *results, struct tp_err *err)
 	}
 	if (!code && !results->count)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, results->folder,
-		    "its experiments have no results yet: 'teeperf experiment PLAN' makes them");
+		    "its experiments have no results yet: run 'teeperf experiment PLAN'");
 	if (!code)
 		qsort(results->figures, results->count, sizeof(*results->figures), compare_figures);
 	for (uint32_t i = 0; !code && i < results->count; i++) {
@@ -494,8 +494,8 @@ int tp_fleet_add_results(const char *directory, const char *folder,
 	int code = tp_fleet_path(path, err, "%s/summary.parquet", folder);
 	if (!code && access(path, F_OK) != 0)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, folder,
-		    "is a folder without results of 'teeperf experiment': "
-		    "there is no summary.parquet in it");
+		    "is a folder without results of 'teeperf experiment': it has no "
+		    "summary.parquet");
 	if (!code)
 		code = read_summary(&results, err);
 	if (!code)

@@ -374,7 +374,7 @@ int tp_fleet_check_file(
 		    "is not a file of the table '%s'", table->name);
 	if (strtol(schema, NULL, 10) > TP_FLEET_SCHEMA)
 		return tp_err_set(err, TP_ERR_VERSION, reader->name,
-		    "has schema %s, and this program knows %d: use a newer teeperf", schema,
+		    "has schema %s, but this program knows %d: use a newer teeperf", schema,
 		    TP_FLEET_SCHEMA);
 	return 0;
 }

@@ -245,7 +245,7 @@ def main():
     large = ("exceeds the samples count limit (max_profile_stacktrace_samples, actual: 20000, "
              "limit: 16000)")
     refusals = [
-        ((400, '{"code":"invalid_argument","message":"%s"}' % old), "push them soon after"),
+        ((400, '{"code":"invalid_argument","message":"%s"}' % old), "push them sooner"),
         ((400, large), "--depth, --min-time or --focus"),
         (401, "--token-file"), (403, "--user and --password-file"), (404, "--server parca"),
         (413, "raise the server's limit"), (307, "the server's current address"),

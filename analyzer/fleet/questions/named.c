@@ -55,8 +55,8 @@ static int add_number(
 		if (strlen(numbers[i].name) == size && memcmp(numbers[i].name, name, size) == 0)
 			text = numbers[i].otherwise;
 	if (!text || !*text || strspn(text, "0123456789.") != strlen(text))
-		return tp_err_set(err, TP_ERR_SYNTAX, NULL, "$%.*s: '%s' is no number", (int)size,
-		    name, text ? text : "");
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL, "$%.*s: '%s' is not a number",
+		    (int)size, name, text ? text : "");
 	tp_buf_add_string(out, text);
 	return 0;
 }

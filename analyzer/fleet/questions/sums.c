@@ -122,12 +122,13 @@ static int refuse(const struct tp_fleet_sums *sums, const char *directory, struc
 {
 	if (sums->timeless)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, directory,
-		    "none of its %" PRIu64 " runs has times in nanoseconds: "
-		    "record with a clock (record --clock) and add those",
+		    "none of its %" PRIu64
+		    " runs has times in nanoseconds: record with a clock (record --clock) and "
+		    "add those traces",
 		    sums->timeless);
 	return tp_err_set(err, TP_ERR_NOT_FOUND, directory,
-	    "has no such run: 'teeperf fleet add TRACE --to DIR' adds one, "
-	    "and --day, --program, --build and --label choose among them");
+	    "has no such run: add one with 'teeperf fleet add TRACE --to DIR', or select others "
+	    "with --day, --program, --build and --label");
 }
 
 int tp_fleet_sums_read(struct tp_fleet_sums *sums, const char *directory,

@@ -258,8 +258,7 @@ bool tp_flame_add(const struct tp_flame *flame, struct tp_buf *out)
 	tp_json_text(&json, "unit", "ns");
 	tp_json_array(&json, "threads");
 	tp_json_end(&json);
-	tp_json_text(
-	    &json, "no_timeline", "A fleet has sums of runs, so that there is no timeline.");
+	tp_json_text(&json, "no_timeline", "A fleet has sums of runs, so it has no timeline.");
 	if (flame->b) {
 		add_set(&json, "before", question, &question->a, flame->b);
 		add_set(&json, "shown", question, &question->b, flame->a);

@@ -227,7 +227,7 @@ int tp_serve_answer_history(
 	    tp_serve_argument_real(question->request, "quantile", 0.99, 0, 1, &quantile, err);
 	if (!code && (!key || end == key || *end || errno))
 		code = tp_err_set(err, TP_ERR_SYNTAX, NULL,
-		    "'function' is a function's fn_key, as /api/functions has it");
+		    "'function' must be a function's fn_key, as in /api/functions");
 	if (!code)
 		code = read_all(&history, question, err);
 	if (!code && !history.name)

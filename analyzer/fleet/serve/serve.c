@@ -129,8 +129,8 @@ static int choose(struct tp_serve_question *question, uint64_t hash[2], struct t
 		const enum tp_serve_criterion criterion = criterion_of(it->name + 2);
 		if (criterion == TP_SERVE_CRITERIA)
 			code = tp_err_set(err, TP_ERR_SYNTAX, NULL,
-			    "a set is not chosen by '%s': all, program, build, day, host, label, "
-			    "run, not",
+			    "'%s' does not select a set; expected all, program, build, day, "
+			    "host, label, run or not",
 			    it->name);
 		else if (criterion == TP_SERVE_LABEL && ++labels > LABELS_MAX)
 			code =
@@ -207,7 +207,7 @@ static void answer_api(struct tp_serve *serve, uint32_t which, const struct tp_w
 	pthread_mutex_lock(&serve->lock);
 	// Those that waited for their turn when the server is ended do not read a fleet any more.
 	int code = atomic_load(&serve->store.stop)
-		       ? tp_err_set(&err, TP_ERR_LIMIT, NULL, "the server ends")
+		       ? tp_err_set(&err, TP_ERR_LIMIT, NULL, "the server is shutting down")
 		       : tp_serve_store_refresh(&serve->store, &err);
 	if (!code)
 		code = choose(&question, hash, &err);

@@ -90,7 +90,7 @@ static int load(struct library *library, struct tp_err *err)
 	    find(library, "MHD_destroy_response", &library->destroy_response))
 		return 0;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-	    "there is no libmicrohttpd.so.12: install Debian's package libmicrohttpd12");
+	    "cannot find libmicrohttpd.so.12: install Debian's package libmicrohttpd12");
 }
 
 static time_t now_s(void)

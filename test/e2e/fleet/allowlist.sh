@@ -126,7 +126,7 @@ expect 1 "$TEEPERF" fleet allowlist .
 says 'is not a folder of a fleet' err
 mkdir -p empty/manifest
 expect 1 "$TEEPERF" fleet allowlist empty
-says "'empty': has no such run: 'teeperf fleet add TRACE --to DIR' adds one" err
+says "'empty': has no such run: add one with 'teeperf fleet add TRACE --to DIR'" err
 expect 1 "$TEEPERF" fleet allowlist --program nobody fleet
 says "has no such run.*--program" err
 sed 's/^clock .*/clock kind=none/' server-0.txt >timeless.txt

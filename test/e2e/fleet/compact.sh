@@ -190,4 +190,4 @@ at = data.index(b"2", at)
 open(sys.argv[1], "wb").write(data[:at] + b"9" + data[at + 1:])
 END
 expect 1 "$TEEPERF" fleet compact -q newer
-says 'has schema 9, and this program knows 2' err
+says 'has schema 9, but this program knows 2' err
