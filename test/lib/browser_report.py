@@ -611,7 +611,7 @@ def fails(browser, reports):
     timeless.open()
     check("without a clock widths are calls", timeless.state()["frames"]["main"]["total"], 3)
     timeless.press("2")
-    check("no timeline", timeless.text("#no-timeline"), "Recorded without a clock, so that there is no timeline.")
+    check("no timeline", timeless.text("#no-timeline"), "Recorded without a clock, so there is no timeline.")
     timeless.press("3")
     check("only calls", timeless.browser.run(
         "return [...document.querySelectorAll('#table-head th:not([hidden])')].map(e => e.className)"),

@@ -3,29 +3,28 @@
 #include "relation.h"
 
 static const struct tp_relation_column columns[] = {
-    [TP_CALLS_ID] = {"id", "number of the call, from 1 on: by thread, then as they began",
+    [TP_CALLS_ID] = {"id", "number of the call, from 1: by thread, then by start",
 	.type = TP_TYPE_INT64},
-    [TP_CALLS_PARENT] = {"parent", "id of its caller; NULL: it has none", .type = TP_TYPE_INT64},
+    [TP_CALLS_PARENT] = {"parent", "id of its caller; NULL: no caller", .type = TP_TYPE_INT64},
     [TP_CALLS_THREAD] = {"thread", "of threads", .type = TP_TYPE_INT32, .absent = TP_FORM_PARQUET,
 	.reason =
-	    "in Parquet it is the name of the folder, a partition, which readers make a column of"},
+	    "in Parquet it is the folder's name, a partition that readers turn into a column"},
     [TP_CALLS_FN] = {"fn", "of functions", .type = TP_TYPE_INT32, .missing = -1},
     [TP_CALLS_PATH] = {"path", "of paths", .type = TP_TYPE_INT32},
-    [TP_CALLS_DEPTH] = {"depth", "calls that it is in, and itself", .type = TP_TYPE_INT32},
+    [TP_CALLS_DEPTH] = {"depth", "number of calls on its path, with itself", .type = TP_TYPE_INT32},
     [TP_CALLS_REC] = {"rec", "callers that are the same function", .type = TP_TYPE_INT32},
     [TP_CALLS_START] = {"start_ns", "ns from the trace's first record to its start",
 	.unit = TP_UNIT_TIME, .old = {"t0"}},
     [TP_CALLS_END] = {"end_ns", "... to its end", .unit = TP_UNIT_TIME, .old = {"t1"}},
     [TP_CALLS_DURATION] = {"duration_ns",
-	"ns that it took as recorded, without the time for which its stack was left",
+	"ns that it took, as recorded, without the time while its stack was left",
 	.unit = TP_UNIT_TIME, .old = {"dur"}},
     [TP_CALLS_SELF] = {"self_raw_ns",
-	"ns of duration_ns that it was not in calls that it made: as recorded, unlike self_ns in "
+	"ns of duration_ns outside the calls that it made; as recorded, unlike self_ns in "
 	"functions",
 	.unit = TP_UNIT_TIME, .old = {"self_raw", "self"}},
     [TP_CALLS_COST] = {"cost_ns",
-	"ns of duration_ns that recording it and the calls inside has cost; 0 if unknown or with "
-	"--raw",
+	"ns of duration_ns that recording it and the calls inside cost; 0 if unknown or with --raw",
 	.unit = TP_UNIT_TIME, .old = {"cost"}},
     [TP_CALLS_HOW] = {"how",
 	"how it ended: returned, unwound (exception, longjmp), cut (recording was switched off), "
@@ -122,7 +121,7 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 
 const struct tp_relation tp_relation_calls = {
     .name = "calls",
-    .summary = "every single call, in times as they were recorded",
+    .summary = "every single call, with times as recorded",
     .columns = columns,
     .count = sizeof(columns) / sizeof(columns[0]),
     .csv = (const uint8_t[]){TP_CALLS_ID, TP_CALLS_PARENT, TP_CALLS_THREAD, TP_CALLS_TID,

@@ -30,7 +30,7 @@ enum { PROCESSES = COLUMNS, FAMILY_COLUMNS };
 	.reason = "computed from other columns"
 
 static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
-    [FN] = {"fn", "number of the function in this recording, from 0 on", .type = TP_TYPE_INT32},
+    [FN] = {"fn", "number of the function in this recording, from 0", .type = TP_TYPE_INT32},
     [FUNCTION] = {"function", "its name, demangled; several functions may have one name",
 	.type = TP_TYPE_TEXT, .nullable = true, .title = "function", .elastic = true,
 	.old = {"name"}},
@@ -41,53 +41,52 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
 	.nullable = true, .title = "module"},
     [ADDRESS] = {"address", "in the module's file", .unit = TP_UNIT_ADDRESS},
     [CALLS] = {"calls", "all of them", .unit = TP_UNIT_COUNT, .title = "calls"},
-    [TIMED] = {"timed_calls", "calls with times: the times below are of them", TP_TYPE_INT64,
+    [TIMED] = {"timed_calls", "calls with times; the times below are theirs", TP_TYPE_INT64,
 	TP_UNIT_COUNT, .old = {"timed"}},
     [COUNTED] = {"counted_calls", "calls that were only counted", TP_TYPE_INT64, TP_UNIT_COUNT,
 	.old = {"counted"}},
-    [SAMPLED] = {"sampled_calls",
-	"calls of a sampled function, 0 of others: those with times are one in N of them",
+    [SAMPLED] = {"sampled_calls", "calls of a sampled function, else 0; one in N of them has times",
 	TP_TYPE_INT64, TP_UNIT_COUNT, .old = {"sampled"}},
     [SELF] = {"self_ns", "ns in the function itself", TP_TYPE_INT64, TP_UNIT_TIME, "self",
 	.old = {"self"}},
-    [INCLUSIVE] = {"inclusive_ns", "ns with what it called; of recursive calls only the outermost",
+    [INCLUSIVE] = {"inclusive_ns",
+	"ns in the function and all that it called; of recursive calls only the outermost",
 	TP_TYPE_INT64, TP_UNIT_TIME, "inclusive", 1, .old = {"inclusive"}},
-    [TOTAL] = {"total_ns", "ns of all its calls with what they called, recursive ones too",
+    [TOTAL] = {"total_ns", "ns of all its calls and all that they called, recursive calls included",
 	TP_TYPE_INT64, TP_UNIT_TIME, .old = {"total"}},
-    [MIN] = {"min_ns", "ns of its shortest call, with what it called", TP_TYPE_INT64, TP_UNIT_TIME,
-	"min", 7, .old = {"min"}},
+    [MIN] = {"min_ns", "ns of its shortest call, with all that it called", TP_TYPE_INT64,
+	TP_UNIT_TIME, "min", 7, .old = {"min"}},
     [MAX] = {"max_ns", "ns of its longest", TP_TYPE_INT64, TP_UNIT_TIME, "max", 5, .old = {"max"}},
-    [P50] = {"p50_ns", "ns that half of its calls do not exceed, within 6 %; exactly: latencies",
+    [P50] = {"p50_ns",
+	"ns that half of its calls do not exceed, within 6 %; the table latencies has it exactly",
 	TP_TYPE_INT64, TP_UNIT_TIME, "p50", 6, .old = {"p50"}},
     [P90] = {"p90_ns", "the same for 90 %", TP_TYPE_INT64, TP_UNIT_TIME, "p90", 8, .old = {"p90"}},
     [P99] = {"p99_ns", "the same for 99 %", TP_TYPE_INT64, TP_UNIT_TIME, "p99", 3, .old = {"p99"}},
     [UNCERTAINTY] = {"self_uncertainty_ns",
-	"ns by which self_ns may be off, as it is not known better what recording cost there; NULL "
-	"if not known",
+	"uncertainty of self_ns in ns, from the cost of recording there; NULL if unknown",
 	TP_TYPE_INT64, TP_UNIT_TIME, .missing = -1, .old = {"self_uncertainty"}},
     [FN_KEY] = {"fn_key",
-	"the same in every recording: a hash of linkage (or function) and module, which functions "
-	"of one name in one module share",
+	"the same in every recording: a hash of linkage (or function) and module, which "
+	"functions of one name in one module share",
 	.unit = TP_UNIT_KEY},
     TP_PART_COLUMNS(PARTS),
     [CALLS_ESTIMATED] = {"calls_estimated",
-	"all calls of a function that 'record --budget' switched off for a part of the time, by "
-	"windows; NULL if it was always on, or not known",
+	"estimate, from windows, of all calls of a function that 'record --budget' switched off "
+	"for a part of the time; NULL if it was always on, or unknown",
 	TP_TYPE_INT64, TP_UNIT_COUNT, "estimated", 3, .sparse = true, .missing = -1},
-    [CALLS_MARGIN] = {"calls_estimated_pm",
-	"by how much calls_estimated may be off, with 95 % confidence", TP_TYPE_INT64,
-	TP_UNIT_COUNT, "+/-", 3, .sparse = true, .missing = -1},
-    [INCLUSIVE_ESTIMATED] = {"inclusive_estimated_ns",
-	"the same as calls_estimated of inclusive_ns", TP_TYPE_INT64, TP_UNIT_TIME, .missing = -1},
+    [CALLS_MARGIN] = {"calls_estimated_pm", "uncertainty of calls_estimated, with 95 % confidence",
+	TP_TYPE_INT64, TP_UNIT_COUNT, "+/-", 3, .sparse = true, .missing = -1},
+    [INCLUSIVE_ESTIMATED] = {"inclusive_estimated_ns", "the same estimate of inclusive_ns",
+	TP_TYPE_INT64, TP_UNIT_TIME, .missing = -1},
     [INCLUSIVE_MARGIN] = {"inclusive_estimated_pm_ns",
-	"by how much inclusive_estimated_ns may be off, with 95 % confidence", TP_TYPE_INT64,
-	TP_UNIT_TIME, .missing = -1},
+	"uncertainty of inclusive_estimated_ns, with 95 % confidence", TP_TYPE_INT64, TP_UNIT_TIME,
+	.missing = -1},
     [SELF_TICKS] = {"self_ticks", "self_ns in ticks of the clock", TP_HIDDEN_TICKS},
     [INCLUSIVE_TICKS] = {"inclusive_ticks", "inclusive_ns in ticks", TP_HIDDEN_TICKS},
     [UNCERTAINTY_SHARE] = {"self_uncertainty_share", "self_uncertainty_ns as a part of self_ns",
 	TP_TYPE_INT64, TP_UNIT_PERCENT, "+/-", 4, .sparse = true, ONLY_TEXT},
     [RECORDED_SHARE] = {"recorded_share",
-	"part of the time for which it was recorded, if 'teeperf ctl' or 'record --budget' has "
+	"part of the time for which it was recorded, if 'teeperf ctl' or 'record --budget' "
 	"changed that",
 	TP_TYPE_INT64, TP_UNIT_PERCENT, "recorded", 9, .sparse = true, ONLY_TEXT},
     [SHARE] = {"share", "part of the self time of all functions", TP_TYPE_INT64, TP_UNIT_PERCENT,
@@ -96,8 +95,8 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
 	ONLY_TEXT},
     [SOURCE] = {"source", "last component of file, and line", TP_TYPE_TEXT, .title = "source",
 	.made = true, ONLY_TEXT},
-    [PROCESSES] = {"processes", "of the family, that have called it", TP_TYPE_INT64, TP_UNIT_COUNT,
-	"processes", .rank = 3},
+    [PROCESSES] = {"processes", "processes of the family that called it", TP_TYPE_INT64,
+	TP_UNIT_COUNT, "processes", .rank = 3},
 };
 
 // A time of the calls that have times; or SCALED, of all calls. What was running when the recorder attached has none, but has
@@ -234,7 +233,7 @@ static struct tp_rows rows(const struct tp_relation_data *data)
 
 const struct tp_relation tp_relation_functions = {
     .name = "functions",
-    .summary = "the functions that were called: counts and times of all threads together",
+    .summary = "the called functions: counts and times of all threads together",
     .columns = columns,
     .count = COLUMNS,
     .ordered = true,
@@ -265,7 +264,7 @@ const struct tp_relation tp_relation_family_functions = {
 	LINKAGE, ADDRESS, TIMED, P50, P90, P99, UNCERTAINTY, PROCESSES, PARTS, PARTS + 1, PARTS + 2,
 	PARTS + 3, PARTS + 4, PARTS + 5, TP_RELATION_END},
     .forms = TP_FORM_TEXT | TP_FORM_CSV,
-    .reason = "the other formats are of single traces",
+    .reason = "the other formats have single traces",
     .rows = rows,
     .value = value,
 };
@@ -277,7 +276,7 @@ enum { L_FN, L_CALLS, L_MIN, L_P50, L_P90, L_P99, L_P999, L_MAX, L_EXACT };
 static const struct tp_relation_column latency_columns[] = {
     [L_FN] = {"fn", "of functions", .type = TP_TYPE_INT32},
     [L_CALLS] = {"timed_calls", "with times", .unit = TP_UNIT_COUNT, .old = {"calls"}},
-    [L_MIN] = {"min_ns", "ns of the shortest call, with what it called", .unit = TP_UNIT_TIME,
+    [L_MIN] = {"min_ns", "ns of the shortest call, with all that it called", .unit = TP_UNIT_TIME,
 	.old = {"min"}},
     [L_P50] = {"p50_ns", "ns that half of the calls do not exceed: exactly, by nearest rank",
 	.unit = TP_UNIT_TIME, .old = {"p50"}},
@@ -285,7 +284,8 @@ static const struct tp_relation_column latency_columns[] = {
     [L_P99] = {"p99_ns", "the same for 99 %", .unit = TP_UNIT_TIME, .old = {"p99"}},
     [L_P999] = {"p999_ns", "the same for 99.9 %", .unit = TP_UNIT_TIME, .old = {"p999"}},
     [L_MAX] = {"max_ns", "ns of the longest call", .unit = TP_UNIT_TIME, .old = {"max"}},
-    [L_EXACT] = {"exact", "0: within 6 %, because of more than 2^32 calls", .type = TP_TYPE_INT32},
+    [L_EXACT] = {"exact", "0: within 6 %, because there are more than 2^32 calls",
+	.type = TP_TYPE_INT32},
 };
 
 static struct tp_cell latency_value(struct tp_relation_data *data, const void *row, uint32_t column)
@@ -312,13 +312,13 @@ static struct tp_cell latency_value(struct tp_relation_data *data, const void *r
 
 const struct tp_relation tp_relation_latencies = {
     .name = "latencies",
-    .summary = "exact percentiles of how long the calls of each function were; made when asked for",
+    .summary = "exact percentiles of the durations of each function's calls; computed when queried",
     .columns = latency_columns,
     .count = sizeof(latency_columns) / sizeof(latency_columns[0]),
     .ordered = true,
     .unique = true,
     .forms = TP_FORM_SQL,
-    .reason = "takes one more look at the trace, which SQL takes when it is asked",
+    .reason = "needs one more pass over the trace, which SQL makes when queried",
     .rows = rows,
     .value = latency_value,
 };

@@ -5,17 +5,18 @@
 enum { THREAD, TID, KIND, NAME, START, END, DURATION, COLUMNS };
 
 static const struct tp_relation_column columns[COLUMNS] = {
-    [THREAD] = {"thread", "of threads; NULL: it was made from outside, by 'teeperf ctl mark'",
+    [THREAD] = {"thread", "of threads; NULL: made from outside, by 'teeperf ctl mark'",
 	.type = TP_TYPE_INT32, .missing = -1},
     [TID] = {"tid", "the thread's number in the operating system", .nullable = true},
     [KIND] = {"kind",
-	"\"mark\": a moment, \"phase\", \"end\": of a phase whose begin is not in the trace",
+	"\"mark\": a moment, \"phase\", \"end\": of a phase that began outside the trace",
 	.type = TP_TYPE_TEXT},
-    [NAME] = {"name", "as the program calls it; \"unnamed\" if it does not", .type = TP_TYPE_TEXT},
+    [NAME] = {"name", "the program's name for it; \"unnamed\" if it has none",
+	.type = TP_TYPE_TEXT},
     [START] = {"start_ns", "ns from the trace's first record", .unit = TP_UNIT_TIME, .missing = -1},
-    [END] = {"end_ns", "the same, of the phase's end; NULL: it has not ended, or is none",
+    [END] = {"end_ns", "the same for the phase's end; NULL: it has not ended, or is no phase",
 	.unit = TP_UNIT_TIME, .missing = -1},
-    [DURATION] = {"duration_ns", "ns that the phase took; NULL as well", .unit = TP_UNIT_TIME,
+    [DURATION] = {"duration_ns", "ns that the phase took; NULL as for end_ns", .unit = TP_UNIT_TIME,
 	.missing = -1},
 };
 
@@ -53,7 +54,7 @@ static struct tp_rows rows(const struct tp_relation_data *data)
 
 const struct tp_relation tp_relation_marks = {
     .name = "marks",
-    .summary = "moments and phases that the program has named, or 'teeperf ctl mark'",
+    .summary = "moments and phases that the program or 'teeperf ctl mark' named",
     .columns = columns,
     .count = COLUMNS,
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,

@@ -36,7 +36,7 @@ static struct tp_cell note(struct tp_relation_data *data, const struct tp_meter_
 }
 
 #define PHASE_HELP "0: the whole run; those between switches and 'teeperf ctl mark' count from 1"
-#define START_HELP "ns from the first record to the beginning of the phase; 0 if that came before"
+#define START_HELP "ns from the first record to the start of the phase; 0 if it began before"
 #define NOTE_HELP "what limits it, or why it has no value"
 
 // ---- counters
@@ -44,23 +44,23 @@ static struct tp_cell note(struct tp_relation_data *data, const struct tp_meter_
 enum { COUNTER, PHASE, START, END, VALUE, UNIT, RAW, ENABLED, RUNNING, NOTE, COLUMNS };
 
 static const struct tp_relation_column columns[COLUMNS] = {
-    [COUNTER] = {"counter", "perf's name of it", .type = TP_TYPE_TEXT, .title = "counter"},
+    [COUNTER] = {"counter", "its name in perf", .type = TP_TYPE_TEXT, .title = "counter"},
     [PHASE] = {"phase", PHASE_HELP, .type = TP_TYPE_INT32, .title = "phase", .rank = 2},
     [START] = {"start_ns", START_HELP, .unit = TP_UNIT_TIME, .title = "start", .rank = 3,
 	.missing = -1},
     [END] = {"end_ns", "the same for its end", .unit = TP_UNIT_TIME, .title = "end", .rank = 4,
 	.missing = -1},
     [VALUE] = {"amount",
-	"what was counted in the phase, the greatest reading of cgroup-memory, the last one of cgroup-memory-peak; "
-	"NULL: not known",
+	"count in the phase, the greatest reading of cgroup-memory, the last one of "
+	"cgroup-memory-peak; NULL: unknown",
 	.unit = TP_UNIT_COUNT, .title = "amount", .missing = -1},
     [UNIT] = {"unit", "events, ns or bytes", .type = TP_TYPE_TEXT, .title = "unit"},
     [RAW] = {"raw_amount", "amount before it was scaled up by enabled_ns / running_ns",
 	.unit = TP_UNIT_COUNT, .missing = -1},
-    [ENABLED] = {"enabled_ns", "processor time of all threads in which it was to count",
+    [ENABLED] = {"enabled_ns", "processor time of all threads in which it was enabled",
 	.unit = TP_UNIT_NS, .missing = -1},
-    [RUNNING] = {"running_ns", "the part of it in which it had the hardware", .unit = TP_UNIT_NS,
-	.missing = -1},
+    [RUNNING] = {"running_ns", "the part of it in which it had a hardware counter",
+	.unit = TP_UNIT_NS, .missing = -1},
     [NOTE] = {"note", NOTE_HELP, .type = TP_TYPE_TEXT, .title = "note", .elastic = true,
 	.made = true},
 };
@@ -104,12 +104,13 @@ static const uint8_t text[] = {COUNTER, PHASE, START, END, VALUE, UNIT, NOTE, TP
 const struct tp_relation tp_relation_counters = {
     .name = "counters",
     .summary =
-	"counters of the kernel and the processor (record --counters), for the whole run and by phase",
+	"counters of the kernel and the processor (record --counters), for the whole run and by "
+	"phase",
     .columns = columns,
     .count = COLUMNS,
     .text = text,
     .forms = TP_FORM_ALL & ~TP_FORM_REPORT,
-    .reason = "the report is of functions",
+    .reason = "the report shows functions",
     .rows = rows,
     .value = value,
 };
@@ -128,8 +129,8 @@ static const struct tp_relation_column energy_columns[ENERGY_COLUMNS] = {
 	.missing = -1},
     [ENERGY] = {"energy_uj", "microjoules that the whole machine consumed; NULL: not known",
 	.unit = TP_UNIT_COUNT, .title = "energy (uJ)", .missing = -1},
-    [POWER] = {"power_uw", "the same by the length of the phase: microwatts", .unit = TP_UNIT_COUNT,
-	.title = "power (uW)", .rank = 1, .missing = -1},
+    [POWER] = {"power_uw", "the same divided by the length of the phase: microwatts",
+	.unit = TP_UNIT_COUNT, .title = "power (uW)", .rank = 1, .missing = -1},
     [E_NOTE] = {"note", NOTE_HELP, .type = TP_TYPE_TEXT, .title = "note", .elastic = true,
 	.made = true},
 };
@@ -168,12 +169,12 @@ static const uint8_t energy_text[] = {
 
 const struct tp_relation tp_relation_energy = {
     .name = "energy",
-    .summary = "what the machine consumed (record --energy), for the whole run and by phase",
+    .summary = "the machine's energy consumption (record --energy), for the whole run and by phase",
     .columns = energy_columns,
     .count = ENERGY_COLUMNS,
     .text = energy_text,
     .forms = TP_FORM_ALL & ~TP_FORM_REPORT,
-    .reason = "the report is of functions",
+    .reason = "the report shows functions",
     .rows = energy_rows,
     .value = energy_value,
 };
@@ -182,15 +183,15 @@ const struct tp_relation tp_relation_energy = {
 
 enum { R_COUNTER, R_TIME, R_CAUSE, R_VALUE, R_UNIT, R_ENABLED, R_RUNNING, READING_COLUMNS };
 
-#define READING_COLUMNS_BEHIND_NAME                                                          \
-	[R_TIME] = {"read_ns", "ns from the first record; 0 if it came before",              \
-	    .unit = TP_UNIT_TIME, .missing = -1},                                            \
-	[R_CAUSE] = {"cause", "start, interval, switch, mark or end", .type = TP_TYPE_TEXT}, \
-	[R_VALUE] = {"amount", "what the meter showed", .unit = TP_UNIT_COUNT},              \
-	[R_UNIT] = {"unit", "events, ns, bytes or uJ", .type = TP_TYPE_TEXT},                \
-	[R_ENABLED] = {"enabled_ns", "processor time in which it was to count, so far",      \
-	    .unit = TP_UNIT_NS, .missing = -1},                                              \
-	[R_RUNNING] = {"running_ns", "the part of it in which it had the hardware",          \
+#define READING_COLUMNS_BEHIND_NAME                                                              \
+	[R_TIME] = {"read_ns", "ns from the first record; 0 if before it", .unit = TP_UNIT_TIME, \
+	    .missing = -1},                                                                      \
+	[R_CAUSE] = {"cause", "start, interval, switch, mark or end", .type = TP_TYPE_TEXT},     \
+	[R_VALUE] = {"amount", "the meter's reading", .unit = TP_UNIT_COUNT},                    \
+	[R_UNIT] = {"unit", "events, ns, bytes or uJ", .type = TP_TYPE_TEXT},                    \
+	[R_ENABLED] = {"enabled_ns", "processor time in which it was enabled, so far",           \
+	    .unit = TP_UNIT_NS, .missing = -1},                                                  \
+	[R_RUNNING] = {"running_ns", "the part of it in which it had a hardware counter",        \
 	    .unit = TP_UNIT_NS, .missing = -1}
 
 static const struct tp_relation_column counter_reading_columns[READING_COLUMNS] = {

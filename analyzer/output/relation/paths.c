@@ -26,13 +26,14 @@ static const struct tp_relation_column path_columns[] = {
     [FN] = {"fn", "the function at its end; NULL for path 0", .type = TP_TYPE_INT32, .missing = -1},
     [DEPTH] = {"depth", "calls on the path; 0 for path 0", .type = TP_TYPE_INT32},
     [REC] = {"rec",
-	"callers on it that are the same function: sum times WHERE rec = 0 for an inclusive time",
+	"callers on it that are the same function; sum times WHERE rec = 0 for an inclusive time",
 	.type = TP_TYPE_INT32},
-    [LAST] = {"last", "greatest number below it: inside of p is path BETWEEN p.path AND p.last",
+    [LAST] = {"last",
+	"greatest path number below it: paths inside p are path BETWEEN p.path AND p.last",
 	.type = TP_TYPE_INT32},
     [CALLS] = {"calls", "with this path, in all threads", .unit = TP_UNIT_COUNT},
-    [INCLUSIVE] = {"inclusive_ns", "ns of these calls, with what they called", .unit = TP_UNIT_TIME,
-	.old = {"total"}},
+    [INCLUSIVE] = {"inclusive_ns", "ns of these calls, with all that they called",
+	.unit = TP_UNIT_TIME, .old = {"total"}},
     [SELF] = {"self_ns", "ns of these calls alone", .unit = TP_UNIT_TIME, .old = {"self"}},
     [MIN] = {"min_ns", "ns of the shortest of them", .unit = TP_UNIT_TIME, .old = {"min"}},
     [MAX] = {"max_ns", "ns of the longest", .unit = TP_UNIT_TIME, .old = {"max"}},
@@ -86,15 +87,14 @@ static struct tp_rows path_rows(const struct tp_relation_data *data)
 
 const struct tp_relation tp_relation_paths = {
     .name = "paths",
-    .summary = "calling contexts of all threads, with the times of all of them together",
+    .summary = "call paths of all threads, with the times of all threads together",
     .columns = path_columns,
     .count = sizeof(path_columns) / sizeof(path_columns[0]),
     .ordered = true,
     .unique = true,
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
-    .reason =
-	"views show paths as trees, each thread by itself (--view tree); the report packs its "
-	"paths, and what it leaves out is in \"(smaller)\"",
+    .reason = "views show paths as trees, one for each thread (--view tree); the report packs its "
+	      "paths, and merges the smallest into \"(smaller)\"",
     .rows = path_rows,
     .value = path_value,
 };
@@ -108,7 +108,7 @@ static const struct tp_relation_column thread_path_columns[] = {
     [T_PATH] = {"path", "of paths", .type = TP_TYPE_INT32},
     [T_THREAD] = {"thread", "of threads", .type = TP_TYPE_INT32},
     [T_CALLS] = {"calls", "with this path in this thread", .unit = TP_UNIT_COUNT},
-    [T_INCLUSIVE] = {"inclusive_ns", "ns of these calls, with what they called",
+    [T_INCLUSIVE] = {"inclusive_ns", "ns of these calls, with all that they called",
 	.unit = TP_UNIT_TIME, .old = {"total"}},
     [T_SELF] = {"self_ns", "ns of these calls alone", .unit = TP_UNIT_TIME, .old = {"self"}},
     [T_MIN] = {"min_ns", "ns of the shortest of them", .unit = TP_UNIT_TIME, .old = {"min"}},
@@ -174,7 +174,7 @@ static struct tp_rows thread_path_rows(const struct tp_relation_data *data)
 
 const struct tp_relation tp_relation_thread_paths = {
     .name = "thread_paths",
-    .summary = "calling contexts with the times of each thread; most questions end here",
+    .summary = "call paths with the times of each thread; most questions need this table",
     .columns = thread_path_columns,
     .count = sizeof(thread_path_columns) / sizeof(thread_path_columns[0]),
     .ordered = true,

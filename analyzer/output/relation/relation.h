@@ -183,7 +183,7 @@ extern const struct tp_relation tp_relation_family_processes; /* struct tp_famil
 	    "ns of self time in which the thread waited for something", .unit = TP_UNIT_TIME,      \
 	    .title = "wait", .rank = 2, .sparse = true, .missing = -1},                            \
 	[(first) + 2] = {"self_preempted_ns",                                                      \
-	    "ns of self time in which the thread could run, and had no processor",                 \
+	    "ns of self time in which the thread could run but had no processor",                  \
 	    .unit = TP_UNIT_TIME, .title = "preempted", .rank = 5, .sparse = true, .missing = -1}, \
 	[(first) + 3] = {"inclusive_cpu_ns", "the same of inclusive time", .unit = TP_UNIT_TIME,   \
 	    .missing = -1},                                                                        \

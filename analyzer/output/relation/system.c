@@ -23,16 +23,16 @@ enum { ADDRESS = COMMON, MEMORY, MAJOR, FAULT_COLUMNS };
 enum { SGX_CALL = COMMON, SGX_COLUMNS };
 enum { CAUSE = COMMON, OBJECTS, PAGE_BYTES, ALLOCATION_COLUMNS };
 
-#define COMMON_COLUMNS                                                                             \
-	[THREAD] = {"thread", "of threads; NULL: a thread that the trace does not have",           \
-	    .type = TP_TYPE_INT32, .missing = -1},                                                 \
-	[TID] = {"tid", "the thread's number in the operating system", .type = TP_TYPE_INT64},     \
-	[PID] = {"pid", "that of its process", .type = TP_TYPE_INT64},                             \
-	[START] = {"start_ns", "ns from the trace's first record", .unit = TP_UNIT_TIME},          \
-	[DURATION] = {"duration_ns", "ns until it was over", .unit = TP_UNIT_TIME},                \
-	[FN] = {"fn", "the function that caused it; NULL: the thread was in no recorded call",     \
-	    .type = TP_TYPE_INT32, .missing = -1},                                                 \
-	[PATH] = {"path", "of paths: the calling context in which it did", .type = TP_TYPE_INT32}, \
+#define COMMON_COLUMNS                                                                         \
+	[THREAD] = {"thread", "of threads; NULL: a thread that the trace does not have",       \
+	    .type = TP_TYPE_INT32, .missing = -1},                                             \
+	[TID] = {"tid", "the thread's number in the operating system", .type = TP_TYPE_INT64}, \
+	[PID] = {"pid", "its process id", .type = TP_TYPE_INT64},                              \
+	[START] = {"start_ns", "ns from the trace's first record", .unit = TP_UNIT_TIME},      \
+	[DURATION] = {"duration_ns", "ns from its start to its end", .unit = TP_UNIT_TIME},    \
+	[FN] = {"fn", "the function that caused it; NULL: the thread was in no recorded call", \
+	    .type = TP_TYPE_INT32, .missing = -1},                                             \
+	[PATH] = {"path", "of paths: the call path at that time", .type = TP_TYPE_INT32},      \
 	[FUNCTION] = {"function", "its name", .type = TP_TYPE_TEXT, .nullable = true}
 
 static struct tp_cell fn_cell(const struct tp_relation_data *data, struct tp_system_place place)
@@ -118,11 +118,11 @@ static struct tp_rows list_rows(const struct tp_relation_data *data, enum tp_sys
 
 static const struct tp_relation_column call_columns[] = {
     COMMON_COLUMNS,
-    [CALL] = {"call", "which call or request: read, futex, block write, ...", .type = TP_TYPE_TEXT,
+    [CALL] = {"call", "call or request: read, futex, block write, ...", .type = TP_TYPE_TEXT,
 	.made = true},
-    [RESULT] = {"result", "what it returned: below 0 an error; NULL: the thread ended in it",
+    [RESULT] = {"result", "its result: below 0 an error; NULL: the thread ended in it",
 	.type = TP_TYPE_INT64},
-    [BYTES] = {"bytes", "that it moved; NULL: it moves none, or failed", .unit = TP_UNIT_COUNT,
+    [BYTES] = {"bytes", "bytes moved; NULL: it moves none, or failed", .unit = TP_UNIT_COUNT,
 	.missing = -1},
     [ARGUMENT] = {"argument", "its first argument: a descriptor, an address, ...",
 	.unit = TP_UNIT_ADDRESS},
@@ -172,17 +172,18 @@ static const struct tp_relation_column wait_columns[] = {
 	"address of the futex: of a lock, a condition, ...; of other calls, their first argument",
 	.unit = TP_UNIT_ADDRESS},
     [WAIT_RESULT] = {"result",
-	"what it returned; of futex 0: it was woken, else why it did not wait, or no longer",
+	"its result; of futex 0: it was woken, else the reason why it did not wait or stopped "
+	"waiting",
 	.type = TP_TYPE_INT64},
     [WAKER_TID] = {"waker_tid", "tid of the thread that woke it; NULL: none did", .nullable = true},
     [WAKER_THREAD] = {"waker_thread", "the same, of threads", .type = TP_TYPE_INT32, .missing = -1},
     [WAKER_FN] = {"waker_fn", "the function that ended the wait", .type = TP_TYPE_INT32,
 	.missing = -1},
-    [WAKER_PATH] = {"waker_path", "of paths: its calling context", .type = TP_TYPE_INT32},
+    [WAKER_PATH] = {"waker_path", "of paths: its call path", .type = TP_TYPE_INT32},
     [WAKER] = {"waker", "its name", .type = TP_TYPE_TEXT, .nullable = true},
     [WOKEN] = {"woken_ns", "ns from the wait's start until it was woken; it runs later",
 	.unit = TP_UNIT_NS, .missing = -1},
-    [WAIT_CALL] = {"call", "in which it waited: futex, read, ...", .type = TP_TYPE_TEXT,
+    [WAIT_CALL] = {"call", "the call in which it waited: futex, read, ...", .type = TP_TYPE_TEXT,
 	.made = true},
 };
 
@@ -224,8 +225,8 @@ static struct tp_rows wait_rows(const struct tp_relation_data *data)
 const struct tp_relation tp_relation_waits = {
     .name = "waits",
     .summary =
-	"waits for locks, conditions and other threads, and who ended them: futex, and calls that "
-	"another thread ended; of a recording with --events",
+	"waits for locks, conditions and other threads, and the threads that ended them: futex, "
+	"and calls that another thread ended; of a recording with --events",
     .columns = wait_columns,
     .count = WAIT_COLUMNS,
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
@@ -238,15 +239,15 @@ const struct tp_relation tp_relation_waits = {
 
 static const struct tp_relation_column io_columns[] = {
     COMMON_COLUMNS,
-    [IO_CALL] = {"call", "which call or request: read, futex, block write, ...",
-	.type = TP_TYPE_TEXT, .made = true},
-    [IO_BYTES] = {"bytes", "that it moved; NULL: it moves none, or failed", .unit = TP_UNIT_COUNT,
+    [IO_CALL] = {"call", "call or request: read, futex, block write, ...", .type = TP_TYPE_TEXT,
+	.made = true},
+    [IO_BYTES] = {"bytes", "bytes moved; NULL: it moves none, or failed", .unit = TP_UNIT_COUNT,
 	.missing = -1},
     [FD] = {"fd", "of a call: the descriptor", .missing = -1},
     [DEVICE] = {"device", "of a request: major << 20 | minor", .missing = -1},
     [SECTOR] = {"sector", "of a request: its first, of 512 bytes each", .missing = -1},
     [SEQUENTIAL] = {"sequential",
-	"of a request: 1: it begins where the recorded one before it on this device ended",
+	"of a request: 1: it begins where the previous recorded one on this device ended",
 	.type = TP_TYPE_INT32, .missing = -1},
 };
 
@@ -281,8 +282,8 @@ static struct tp_rows io_rows(const struct tp_relation_data *data)
 const struct tp_relation tp_relation_io = {
     .name = "io",
     .summary =
-	"calls that read and write, and the requests to block devices that came of them; of a "
-	"recording with --events",
+	"calls that read and write, and the resulting requests to block devices; of a recording "
+	"with --events",
     .columns = io_columns,
     .count = IO_COLUMNS,
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
@@ -339,7 +340,7 @@ const struct tp_relation tp_relation_faults = {
 static const struct tp_relation_column allocation_columns[] = {
     COMMON_COLUMNS,
     [CAUSE] = {"call",
-	"which call or request: read, futex, block write, ...; of an allocation \"fault\", too",
+	"call or request: read, futex, block write, ...; of an allocation also \"fault\"",
 	.type = TP_TYPE_TEXT, .made = true},
     [OBJECTS] = {"objects", "that the kernel allocated in it (kmalloc, kmem_cache_alloc)",
 	.unit = TP_UNIT_COUNT},
@@ -370,8 +371,8 @@ static struct tp_rows allocation_rows(const struct tp_relation_data *data)
 const struct tp_relation tp_relation_allocations = {
     .name = "allocations",
     .summary =
-	"what the kernel allocated in a system call or page fault, which has no duration of its "
-	"own; of a recording with --events",
+	"kernel allocations in system calls and page faults, without durations; of a recording "
+	"with --events",
     .columns = allocation_columns,
     .count = ALLOCATION_COLUMNS,
     .forms = TP_FORM_SQL | TP_FORM_PARQUET,
@@ -385,8 +386,8 @@ const struct tp_relation tp_relation_allocations = {
 static const struct tp_relation_column sgx_columns[] = {
     COMMON_COLUMNS,
     [SGX_CALL] = {"call",
-	"which function of the kernel: sgx_vma_fault, sgx_encl_eldu, ...; times of those that call "
-	"each other overlap",
+	"kernel function: sgx_vma_fault, sgx_encl_eldu, ...; times of functions that call each "
+	"other overlap",
 	.type = TP_TYPE_TEXT, .made = true},
 };
 
@@ -430,17 +431,17 @@ enum {
 };
 
 static const struct tp_relation_column system_columns[] = {
-    [S_COUNT] = {"count", "how many there were", .unit = TP_UNIT_COUNT, .title = "count"},
-    [S_TOTAL] = {"total_event_ns", "ns of all of them", .unit = TP_UNIT_NS, .title = "time"},
+    [S_COUNT] = {"count", "number of events", .unit = TP_UNIT_COUNT, .title = "count"},
+    [S_TOTAL] = {"total_event_ns", "ns of all events", .unit = TP_UNIT_NS, .title = "time"},
     [S_SHARE] = {"share", "of all events' time", .unit = TP_UNIT_PERCENT, .title = "share",
 	.rank = 2, .absent = TP_FORM_CSV, .reason = "computed from other columns"},
-    [S_MEAN] = {"mean_event_ns", "ns of one", .unit = TP_UNIT_NS, .title = "mean", .rank = 1,
-	.absent = TP_FORM_CSV, .reason = "computed from other columns"},
+    [S_MEAN] = {"mean_event_ns", "mean ns of an event", .unit = TP_UNIT_NS, .title = "mean",
+	.rank = 1, .absent = TP_FORM_CSV, .reason = "computed from other columns"},
     [S_P50] = {"p50_event_ns", "ns that half of them do not exceed, within 6 %", .unit = TP_UNIT_NS,
 	.title = "p50", .rank = 4},
     [S_P99] = {"p99_event_ns", "the same for 99 %", .unit = TP_UNIT_NS, .title = "p99", .rank = 5},
     [S_MAX] = {"max_event_ns", "ns of the longest", .unit = TP_UNIT_NS, .title = "max", .rank = 3},
-    [S_BYTES] = {"bytes", "that they moved; nothing: such events move none", .unit = TP_UNIT_COUNT,
+    [S_BYTES] = {"bytes", "bytes moved; nothing: such events move none", .unit = TP_UNIT_COUNT,
 	.title = "bytes", .sparse = true},
     [S_EVENT] = {"event",
 	"a system call by its name, \"heap fault\", \"block read\" (sequential) or \"random block "
@@ -502,7 +503,7 @@ static struct tp_rows system_rows(const struct tp_relation_data *data)
 
 const struct tp_relation tp_relation_system = {
     .name = "system",
-    .summary = "what each function caused: system calls, faults, requests to devices",
+    .summary = "kernel work that each function caused: system calls, faults, requests to devices",
     .columns = system_columns,
     .count = S_COLUMNS,
     .text = (const uint8_t[]){S_COUNT, S_TOTAL, S_SHARE, S_MEAN, S_P50, S_P99, S_MAX, S_BYTES,

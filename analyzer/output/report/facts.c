@@ -243,8 +243,8 @@ bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out)
 	    analysis->timeless || !time->buckets ? 0 : tp_analysis_at_ns(analysis, time->from));
 	tp_completeness_add_json(&json, analysis);
 	tp_json_text(&json, "no_timeline",
-	    analysis->timeless ? "Recorded without a clock, so that there is no timeline."
-			       : "No function was called, so that there is no timeline.");
+	    analysis->timeless ? "Recorded without a clock, so there is no timeline."
+			       : "No function was called, so there is no timeline.");
 	tp_json_array(&json, "threads");
 	for (uint32_t i = 0; i < report->thread_count; i++) {
 		const struct tp_thread *thread = analysis->threads[report->threads[i]].thread;

@@ -210,8 +210,8 @@ static void add_json(
 		tp_json_text(&json, "why",
 		    report->options->dot
 			? "Graphviz could not lay out this call graph when the report was made."
-			: "Graphviz, which lays out the call graph, was not there when the report "
-			  "was made.");
+			: "Graphviz, which lays out the call graph, was not installed when the "
+			  "report was made.");
 	tp_json_uint(
 	    &json, "total", graph->by_calls ? graph->total : tp_timebase_ns(base, graph->total));
 	tp_json_uint(&json, "nodes_left", graph->nodes_left);

@@ -177,24 +177,24 @@ static void add_single_calls(const struct tp_report *report, struct tp_buf *out)
 	char b[TP_TEXT_NUMBER];
 	if (heat->left)
 		add_omission(out, "left out",
-		    "latency over time of %s functions: only the %s with most inclusive time have "
-		    "it ('--heat-maps N' sets how many)",
+		    "latency over time of %s functions: only the %s with the most inclusive "
+		    "time have it ('--heat-maps N' sets the number)",
 		    tp_text_count(a, heat->left), tp_text_count(b, heat->count));
 	if (slowest->left && slowest->most)
 		add_omission(out, "left out",
-		    "the slowest calls of %s functions: only the %s with most inclusive time have "
-		    "them",
+		    "the slowest calls of %s functions: only the %s with the most inclusive "
+		    "time have them",
 		    tp_text_count(a, slowest->left), tp_text_count(b, slowest->count));
 	if (slowest->part)
 		add_omission(out, "left out",
-		    "%s of the slowest calls of functions are not drawn with all calls inside of "
-		    "them: these are more than %s together ('--slowest-calls N' sets how many), or "
-		    "their thread is not in the timeline, or its stacks were switched",
+		    "%s of the slowest calls of functions are not drawn with all calls inside "
+		    "them: together these are more than %s ('--slowest-calls N' sets the "
+		    "number), or their thread is not in the timeline, or its stacks were switched",
 		    tp_text_count(a, slowest->part),
 		    tp_text_count(b, report->options->slowest_calls));
 	if (slowest->hidden)
 		add_omission(out, "left out",
-		    "%s calls inside of the slowest ones are on paths that are too light or too "
+		    "%s calls inside the slowest ones are on paths that are too light or too "
 		    "deep to be drawn",
 		    tp_text_count(a, slowest->hidden));
 }
@@ -209,13 +209,14 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 	char left[TP_TEXT_NUMBER];
 	if (report->tree.folded)
 		add_omission(out, "left out",
-		    "%s of %s call paths are too light for this report: below each path they are "
-		    "one, \"(smaller)\"; sums have them, the table of functions has all functions",
+		    "%s of %s call paths are too light for this report: each path merges those "
+		    "below it into \"(smaller)\"; sums include them, and the table of functions "
+		    "has all functions",
 		    tp_text_count(a, report->tree.folded), tp_text_count(b, report->tree.all));
 	if (report->thread_count < analysis->thread_count)
 		add_omission(out, "left out",
 		    "only the %s busiest of %s threads are in the timeline and can be selected; "
-		    "sums have all",
+		    "sums include all",
 		    tp_text_count(a, report->thread_count),
 		    tp_text_count(b, analysis->thread_count));
 	if (report->with_rows < report->thread_count)
@@ -258,23 +259,23 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		    "'teeperf analyze --view contention'");
 	if (report->options->source_dir)
 		add_omission(out, "sources",
-		    "this page has %s lines of %s source files: those of functions that were "
-		    "recorded, and a few above them; %s files were not found, %s had no room",
+		    "this page has %s lines of %s source files: those of recorded functions, "
+		    "and a few above them; %s files were not found, %s did not fit",
 		    tp_text_count(a, report->source_lines), tp_text_count(b, report->source_files),
 		    tp_text_count(missing, report->sources_missing),
 		    tp_text_count(left, report->sources_left));
 	if (report->source_calls_left)
-		add_omission(out, "left out",
-		    "the source lines of some calls, which would have been too many");
+		add_omission(
+		    out, "left out", "the source lines of some calls, because there are too many");
 	if (report->meter_step > 1)
 		add_omission(out, "left out",
 		    "counters and energy have too many readings: means of %s of them are drawn",
 		    tp_text_count(a, report->meter_step));
 	if (report->event_least)
 		add_omission(out, "left out",
-		    "only the %s longest system events are drawn one by one, those of %s and more; "
-		    "the lanes' shades say how many others began in each part of time, and how "
-		    "long they took",
+		    "only the %s longest system events are drawn one by one, those of %s and "
+		    "more; the lanes' shades show how many others began in each interval, and "
+		    "how long they took",
 		    tp_text_count(a, report->events_drawn), tp_text_ns(b, report->event_least));
 	if (report->events_elsewhere)
 		add_omission(out, "left out",
@@ -284,7 +285,7 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 	if (time->moved_ticks)
 		add_omission(out, "left out",
 		    "in selections, %.2g%% of the time counts for a caller of the function that "
-		    "spent it, because too many paths were busy at once",
+		    "spent it, because too many paths were busy at the same time",
 		    time->all_ticks ? (double)time->moved_ticks * 100 / (double)time->all_ticks
 				    : 0.0);
 }
@@ -333,8 +334,8 @@ void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)
 	tp_view_add_header(analysis, false, &lines);
 	add_lines(lines.data, &notes);
 	tp_buf_addf(out,
-	    "<details id=\"notes\"%s><summary title=\"What these numbers mean, and the "
-	    "omissions\">Notes",
+	    "<details id=\"notes\"%s><summary title=\"What these numbers mean and leave "
+	    "out\">Notes",
 	    warnings ? " class=\"warned\"" : "");
 	if (warnings)
 		tp_buf_addf(out, " \xe2\x80\x93 <b>%" PRIu32 " thing%s to know</b>", warnings,

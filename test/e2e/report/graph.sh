@@ -35,7 +35,7 @@ print(report_data.read_page(open(sys.argv[2], encoding="utf-8").read()).get("gra
 sys.exit(bool(report_data.failures))' "$lib" "$1"
 }
 blocks without.html
-says '"why":"Graphviz, which lays out the call graph, was not there' out
+says '"why":"Graphviz, which lays out the call graph, was not installed' out
 says '"nodes":\[\],"edges":\[\]' out
 for answer in 'exit 1' 'echo graph 1 2 3' 'cat' 'yes' 'echo "graph 1 1 1
 node n0 1e9 1 1 1 x"' 'echo "graph 1 1 1

@@ -86,8 +86,8 @@ agrees server 4 3 400
 cat out
 says ' 4 maps, 12 slowest in full ' out
 says ', 4 in part, ' out
-says 'latency over time of 2 functions: only the 4 with most inclusive time have it' server.html
-says '4 of the slowest calls of functions are not drawn with all calls inside of them: these are more than 400 together' server.html
+says 'latency over time of 2 functions: only the 4 with the most inclusive time have it' server.html
+says '4 of the slowest calls of functions are not drawn with all calls inside them: together these are more than 400' server.html
 mv server.html limited.html
 
 # None of them, and not without a clock.
