@@ -157,7 +157,7 @@ def main():
         for name in browser.run("return data.functions.name.filter((_, fn) => fn < data.functions.count && !data.heat.maps.has(fn))"):
             select(browser, name)
             check("no map of " + name, browser.run("return [...document.querySelectorAll('#view-latency .heat, #view-latency .empty')].map(e => e.hidden)"), [False, True])
-            check("and why not", "for the 4 functions with most inclusive time" in browser.run(TEXT % ".empty"), True)
+            check("and why not", "for the 4 functions with the most inclusive time" in browser.run(TEXT % ".empty"), True)
         # Bands say how many calls are in them.
         browser.run("change({tab: 'timeline', view: '0.' + Math.round(data.facts.span / 60)})")
         browser.settle()

@@ -63,7 +63,7 @@ def main():
                             ".cells[4].title" % shared[0])
         together = "lines %d and %d together" % tuple(shared)
         check("what is shared", title, "often: %s calls, %s, %s" % (*text["often"], together))
-        place = {"often": together, "pointed": "a line that is not known", "deep": "line %d, in code inlined from outer \u2192 inner" % lines["deep"][0],
+        place = {"often": together, "pointed": "an unknown line", "deep": "line %d, in code inlined from outer \u2192 inner" % lines["deep"][0],
                  "once": "line %d" % lines["once"][0], "other": "line %d" % lines["other"][0]}
         check("in words", {row[0]: row[1:] for row in browser.run(CALLEES)}, {name: [*text[name], place[name]] for name in wanted})
         note = "return document.getElementById('source-note').textContent"

@@ -268,7 +268,7 @@ const groups = {
 		const {known, callees} = viewer.callsOf(0);
 		same([known, viewer.callsOf(1).known], [true, false]);
 		same(callees.map(pair => [pair.fn, pair.calls, pair.total, viewer.linesInWords(pair)]), [[1, 1500, 50, 'lines 7, 8 and 9 together'],
-			[3, 2, 20, 'a line that is not known'], [2, 1, 10, 'line 9'], [4, 3, 4, 'line 10 and elsewhere together']]);
+			[3, 2, 20, 'an unknown line'], [2, 1, 10, 'line 9'], [4, 3, 4, 'line 10 and elsewhere together']]);
 		const byLine = viewer.callsByLine([0, 1]);
 		same([...byLine.keys()].sort((a, b) => a - b), [7, 8, 9, 10]);
 		same([7, 9, 10].map(line => viewer.sumOfLine(byLine.get(line), 'calls', viewer.formatCount)), ['1,500*', '1 + 1,500*', '3*']);

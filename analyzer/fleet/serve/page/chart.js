@@ -115,7 +115,7 @@ class Chart {
 			this.mark.setAttribute('cx', point.x);
 			this.mark.setAttribute('cy', point.y);
 		}
-		const text = point ? this.format(point.value) + ' · ' + describeRun(point.run) : plural(this.points.length, 'run') + '. Click one, or go with the arrow keys, to see which it is.';
+		const text = point ? this.format(point.value) + ' · ' + describeRun(point.run) : plural(this.points.length, 'run') + '. Click one, or use the arrow keys, to see which it is.';
 		if (this.readout.textContent !== text)
 			this.readout.textContent = text;
 	}

@@ -181,7 +181,7 @@ function showCompare() {
 				line.cells[1].classList.add(it.verdict === 'slower' ? 'worse' : 'better');
 			return line;
 		}));
-		byId('compare-note').textContent = plural(answer.tested, 'function') + ' with five runs on each side tested together: slower and faster are beyond what chance makes with 5 %, and by 5 % at least.' +
+		byId('compare-note').textContent = plural(answer.tested, 'function') + ' with five runs on each side tested together: slower and faster are beyond chance (5 %), and by at least 5 %.' +
 			(answer.left_out ? ' ' + formatCount(answer.left_out) + ' lighter changes are not shown.' : '');
 	});
 }
@@ -200,7 +200,7 @@ function showHistory(move) {
 	};
 	only('history', () => Promise.all(asked.map(letter => ask('history', queryOf(wordsOf(letter, 'a'), [['function', state.fn]])).catch(quiet))), answers => {
 		const rows = new Map(answers.flatMap(answer => answer.runs.map(it => [it.run_id, it])));
-		byId('history-name').textContent = answers.find(answer => answer.function)?.function ?? 'a function that no run of these sets has';
+		byId('history-name').textContent = answers.find(answer => answer.function)?.function ?? 'a function that is in no run of these sets';
 		const points = name => [...rows.values()].filter(it => fleet.byId.has(it.run_id)).map(it => ({run: fleet.byId.get(it.run_id), value: it[name]}));
 		charts.self.show(points('self_ns_a_call'));
 		charts.p99.show(points('quantile_ns'));
@@ -288,7 +288,7 @@ async function main() {
 			setsChanged();
 		};
 		charts.runs = new Chart(byId('chart'), 'Runs over time. Arrows go from run to run, Enter puts a run into set A or takes it out.', value, enter);
-		charts.self = new Chart(byId('history-self'), 'Self time a call, by run', formatTime, enter);
+		charts.self = new Chart(byId('history-self'), 'Self time per call, by run', formatTime, enter);
 		charts.p99 = new Chart(byId('history-p99'), '99th percentile, by run', formatTime, enter);
 		listen();
 		readAddress();

@@ -23,7 +23,7 @@ function showOverview(facts) {
 			make('dd.sub', {id: 'pruned'}, pruned.paths ? plural(pruned.paths, 'lighter one') + ' (' + formatShare(pruned.share, 1) + ' of time) are in “(smaller)”' : 'all of them')),
 		pruned.functions > 0 && make('div', null, make('dt', null, 'Functions'), make('dd', null, formatCount(data.functions.count)),
 			make('dd.sub', null, plural(pruned.functions, 'lighter one') + ' not shown')),
-		before && make('div', null, make('dt', null, 'Numbers'), make('dd', null, 'means of a run'), make('dd.sub', null, 'sums divided by runs')));
+		before && make('div', null, make('dt', null, 'Numbers'), make('dd', null, 'means per run'), make('dd.sub', null, 'sums divided by runs')));
 	byId('overview').replaceChildren(make('div.title', null, make('h1', null, facts.program), back), tiles);
 	document.title = facts.program + ' – TeePerf';
 }

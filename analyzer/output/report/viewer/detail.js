@@ -3,7 +3,7 @@
 
 // Beside the mouse: a function, and lines of title and text.
 function showTip(event, fn, facts) {
-	showTipOf(event, functionName(fn), isSmaller(fn) ? 'paths that are too light for this report, together' : functionPlace(fn), facts);
+	showTipOf(event, functionName(fn), isSmaller(fn) ? 'paths too light for this report, together' : functionPlace(fn), facts);
 }
 
 function showTipOf(event, title, place, facts) {

@@ -34,8 +34,8 @@ class CallGraph {
 	constructor(host) {
 		const {graph} = data;
 		if (graph.why) {
-			host.replaceChildren(make('div.part', null, make('p.empty', null, graph.why + ' Install it (package graphviz) and make the report again; or, where graphviz is, ' +
-				'draw what ‘teeperf export --format dot’ writes.')));
+			host.replaceChildren(make('div.part', null, make('p.empty', null, graph.why + ' Install it (package graphviz) and make the report again; or, on a machine with graphviz, ' +
+				'draw the output of ‘teeperf export --format dot’.')));
 			return;
 		}
 		this.zoom = 1;

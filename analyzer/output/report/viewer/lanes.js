@@ -103,11 +103,11 @@ function laneHit(timeline, lane, time) {
 			bytes[best] >= 0 && ['Bytes', formatCount(bytes[best])],
 			['Made by', fn[best] < 0 ? '(no recorded call)' : functionName(fn[best])],
 			waker && ['Ended by', waker + ', ' + (thread ? thread.title : 'a thread that is not shown')],
-			waker && ['It was ended after', formatTime(lane.woken[best])],
+			waker && ['Ended after', formatTime(lane.woken[best])],
 		].filter(Boolean)};
 	}
 	const i = Math.floor(time / timeline.cell);
 	return short?.count[i] ? {title: lane.kind.title, place: 'too short to be drawn one by one', facts: [
-		['That began here', formatCount(short.count[i])], ['Take together', formatTime(short.ns[i])],
+		['Began here', formatCount(short.count[i])], ['Time together', formatTime(short.ns[i])],
 		['In', formatTime(timeline.cell)]]} : {};
 }

@@ -212,11 +212,11 @@ class Latency {
 		const map = data.heat.maps.get(fn);
 		const timed = fn >= 0 && data.functions.timed_calls[fn];
 		this.title.textContent = fn < 0 ? 'No function was called' : functionName(fn);
-		this.about.textContent = map ? plural(timed, 'call') + ' of all threads, by when they began and how long they took, with p50 (line) and p99 (dashes) of each ' +
-			formatTime(heatColumn(1)) + '. Times are those of the table.' : '';
+		this.about.textContent = map ? plural(timed, 'call') + ' of all threads, by start and duration, with p50 (line) and p99 (dashes) of each ' +
+			formatTime(heatColumn(1)) + '. Times are as in the table.' : '';
 		this.why.hidden = map;
 		this.why.textContent = fn < 0 ? '' : timed ? 'This report has latency over time for the ' + plural(data.heat.maps.size, 'function') +
-			' with most inclusive time, and this is not one of them. ‘teeperf report --heat-maps N’ makes more.' :
+			' with the most inclusive time, and this is not one of them. ‘teeperf report --heat-maps N’ makes more.' :
 			'No durations of its calls are known' + (data.functions.calls[fn] ? ': they were only counted.' : '.');
 		this.place.hidden = this.foot.hidden = !map;
 		this.map.show(map);
@@ -241,7 +241,7 @@ class Latency {
 		}));
 		const part = calls.some(call => !call.full && call.thread >= 0);
 		this.note.textContent = !most ? 'This report was made without slowest calls (--slowest 0).' :
-			!calls.length ? (left ? 'The report has them of the ' + plural(of.size, 'function') + ' with most inclusive time.' : 'There are none.') :
-				part ? '* Only the longest of the calls inside are drawn: ‘teeperf report --slowest-calls N’ sets how many fit, all functions together.' : 'The timeline draws them with all calls inside.';
+			!calls.length ? (left ? 'The report has them for the ' + plural(of.size, 'function') + ' with the most inclusive time.' : 'There are none.') :
+				part ? '* Only the longest of the calls inside are drawn: ‘teeperf report --slowest-calls N’ sets their number for all functions together.' : 'The timeline draws them with all calls inside.';
 	}
 }

@@ -79,7 +79,7 @@ class Sandwich {
 		if (pairs.length > rows.length)
 			rows.push(['and ' + plural(pairs.length - rows.length, 'lighter one'), '', '', '']);
 		if (unknown > 0)
-			rows.push([make('span', {title: 'Calls that were only counted have no caller; light paths are put together, and of a sampled function only some calls are on paths.'}, '(caller not known)'), '', '', formatCount(unknown)]);
+			rows.push([make('span', {title: 'Calls that were only counted have no caller, light paths are merged, and only some calls of a sampled function are on paths.'}, '(caller not known)'), '', '', formatCount(unknown)]);
 		if (!rows.length)
 			rows.push(['none', '', '', '']);
 		byId(id).replaceChildren(...rows.map(row => make('tr', null, row.map(content => make('td', null, content)))));

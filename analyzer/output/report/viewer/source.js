@@ -40,7 +40,7 @@ function callsOf(fn) {
 function linesInWords({lines}) {
 	const numbers = [...lines.keys()].filter(Boolean).map(String);
 	if (!numbers.length)
-		return 'a line that is not known';
+		return 'an unknown line';
 	const words = (numbers.length > 1 ? 'lines ' : 'line ') + new Intl.ListFormat('en-GB').format(numbers) + (lines.has(0) ? ' and elsewhere' : '');
 	return words + (lines.size > 1 ? ' together' : '');
 }
@@ -79,7 +79,7 @@ function showCallees(fn, timed, counted, isMarked) {
 	const {known, callees} = callsOf(fn);
 	byId('source-note').textContent = !callees.length ? '' :
 		!known ? 'Its calls are shown without lines: the debug information has no call sites of this function. clang writes them with -g and -O1 or higher.' :
-			(isMarked ? '* Several lines call the same function: the number is that of all these lines together. ' : '') +
+			(isMarked ? '* Several lines call the same function: the number is the sum of these lines. ' : '') +
 				'Calls include those through functions that are not recorded.';
 	byId('source-calls').hidden = !callees.length;
 	byId('source-callees').replaceChildren(...callees.map(pair => make('tr', null, make('td.code', {title: functionName(pair.fn)}, shortName(functionName(pair.fn))),

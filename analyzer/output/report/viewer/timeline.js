@@ -359,7 +359,7 @@ class Timeline extends Sheet {
 		const i = firstAfter(end, time);
 		return i < start.length && start[i] <= time ? {
 			title: preempted[i] ? 'Preempted' : 'Waiting',
-			place: preempted[i] ? 'it could have run, and others had the processors' : 'for something: it was not able to run',
+			place: preempted[i] ? 'it could run, but others had the processors' : 'for something; it could not run',
 			facts: [['For', formatTime(end[i] - start[i])], ['From', formatTime(start[i] + data.facts.start)]],
 		} : {};
 	}
