@@ -5,7 +5,7 @@
 #include <string.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the formats are little-endian, and so far the host has to be, too"
+#error "the file formats are little-endian and need a little-endian host"
 #endif
 
 void tp_bytes_init(struct tp_bytes *bytes, const void *data, size_t size)

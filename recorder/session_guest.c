@@ -81,8 +81,8 @@ static bool meet(void *context, uint64_t told)
 		meeting->runs = !error;
 		if (!error)
 			return false;
-		tp_err_system(&session->unmet, error, NULL,
-		    "cannot start a thread that looks at the program");
+		tp_err_system(
+		    &session->unmet, error, NULL, "cannot start a thread to watch the program");
 		refuse(session);
 		return true;
 	}

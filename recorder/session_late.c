@@ -77,7 +77,7 @@ static int hand_over(const struct tp_session *session, struct tp_err *err)
 	tp_proc_scan(session->late.pid, "status", "Uid: %*u %*u %*u %u", &user);
 	if (user != geteuid() && fchown(session->region.fd, user, (gid_t)-1))
 		return tp_err_system(err, errno, path_of(session),
-		    "cannot give the log to user %u, whose process %d is", user,
+		    "cannot give the log to user %u, who owns process %d", user,
 		    (int)session->late.pid);
 	return 0;
 }

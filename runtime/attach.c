@@ -562,9 +562,9 @@ const char *__teeperf_why(void)
 {
 	switch (why_not) {
 	case TEEPERF_ATTACH_BAD_CLOCK:
-		return "it is compiled for another clock than the log's";
+		return "it was compiled for a clock other than the log's";
 	case TEEPERF_ATTACH_BAD_MODULE:
-		return "a part of it is compiled by another version of teeperf than its runtime";
+		return "part of it was compiled by another version of teeperf than its runtime";
 	case TEEPERF_ATTACH_NO_MODULE:
 		return "it has no code compiled by 'teeperf cc', or its allowlist selects no "
 		       "function";

@@ -203,7 +203,7 @@ int tp_unpacker_unpack(struct tp_unpacker *unpacker, const void *payload, uint64
 	if (bytes.underflow || used < sizeof(header.chunk) || used > unpacker->chunk_size ||
 	    used % 8)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, offset,
-		    "packed chunk of %" PRIu64 " bytes, which stands for %" PRIu64
+		    "packed chunk of %" PRIu64 " bytes, which unpacks to %" PRIu64
 		    ": chunks do not have that size",
 		    size, used);
 	const void *names = tp_bytes_take(&bytes, header.names_size);

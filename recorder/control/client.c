@@ -160,7 +160,7 @@ static int find(
 {
 	DIR *folder = opendir(TP_CONTROL_FOLDER);
 	if (!folder)
-		return tp_err_system(err, errno, TP_CONTROL_FOLDER, "cannot look for recordings");
+		return tp_err_system(err, errno, TP_CONTROL_FOLDER, "cannot search for recordings");
 	int r = TP_ERR_NOT_FOUND;
 	for (struct dirent *entry; r && (entry = readdir(folder));) {
 		bool early;

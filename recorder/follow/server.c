@@ -198,7 +198,7 @@ static int take_connection(struct tp_follow *follow)
 	if (connection >= 0 || errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 		return connection;
 	struct tp_err err;
-	tp_err_system(&err, errno, NULL, "cannot take a connection");
+	tp_err_system(&err, errno, NULL, "cannot accept a connection");
 	if (follow->spare >= 0)
 		close(follow->spare);
 	connection = accept4(follow->socket, NULL, NULL, SOCK_CLOEXEC);

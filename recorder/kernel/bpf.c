@@ -79,7 +79,7 @@ static int refuse(struct tp_bpf *bpf, int error, const char *what)
 	}
 	if (access(BTF_FILE, R_OK))
 		return tp_err_set(&bpf->refused, TP_ERR_SYSTEM, NULL,
-		    "there is no '" BTF_FILE
+		    "cannot find '" BTF_FILE
 		    "', which BPF programs need to read kernel structures: mount /sys, or use a "
 		    "kernel built with CONFIG_DEBUG_INFO_BTF");
 	if (error == EPERM || error == EACCES)
@@ -328,7 +328,7 @@ static int load_any(
 		return error;
 	bpf->head.groups &= ~TEEPERF_SYSTEM_SGX;
 	tp_err_set(&bpf->missing, TP_ERR_NOT_FOUND, NULL,
-	    "%s%s%s: it takes Linux 5.11 with CONFIG_X86_SGX, CONFIG_DEBUG_INFO_BTF and "
+	    "%s%s%s: this needs Linux 5.11 with CONFIG_X86_SGX, CONFIG_DEBUG_INFO_BTF and "
 	    "CONFIG_FUNCTION_TRACER, and a processor with SGX",
 	    cause ? "the kernel does not allow tracing of its SGX driver ("
 		  : "this kernel has no SGX driver",

@@ -178,7 +178,7 @@ static void open_any(
 		if (!error) {
 			meter->flags = TEEPERF_METER_COUNTED;
 			TP_METER_NOTE(meter, "all of group '%.80s'%s", group,
-			    meter->kind == TEEPERF_METER_FINAL ? ", since it was made" : "");
+			    meter->kind == TEEPERF_METER_FINAL ? ", since it was created" : "");
 		}
 		free(group);
 	}

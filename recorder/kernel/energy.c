@@ -142,7 +142,7 @@ void tp_energy_read(struct tp_energy *energy, struct tp_meter_value *readings)
 			continue;
 		}
 		if (now < zone->last_uj && zone->most_uj < zone->last_uj) {
-			give_up(&energy->meters[i], zone, "its counter went back");
+			give_up(&energy->meters[i], zone, "its counter went backwards");
 			continue;
 		}
 		zone->sum_uj +=

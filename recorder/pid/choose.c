@@ -147,7 +147,7 @@ static int tell(const struct request *request, uint64_t result)
 	    [TEEPERF_LATE_BAD_LOG] =
 		"its runtime does not support this log: rebuild it with this version of teeperf",
 	    [TEEPERF_LATE_BAD_CLOCK] =
-		"it is compiled for another clock: choose with '--clock tsc' or '--clock soft'",
+		"it was compiled for another clock: give '--clock tsc' or '--clock soft'",
 	    [TEEPERF_LATE_BAD_MODULE] =
 		"parts of it were compiled by different versions of teeperf; rebuild all of it",
 	    [TEEPERF_LATE_COUNTS] =
@@ -160,8 +160,8 @@ static int tell(const struct request *request, uint64_t result)
 		return 0;
 	if (what == TEEPERF_LATE_NO_LOG)
 		return tp_err_system(request->err, (int)(result >> 32), NULL,
-		    "process %d cannot open or map the log '%s' (a smaller '--size' needs fewer of "
-		    "its addresses)",
+		    "process %d cannot open or map the log '%s' (a smaller '--size' needs fewer "
+		    "addresses)",
 		    (int)request->target->pid, request->path);
 	const char *reason =
 	    what < sizeof(reasons) / sizeof(reasons[0]) ? reasons[what] : "it did not answer";

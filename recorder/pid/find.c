@@ -249,8 +249,8 @@ static int check_process(pid_t pid, struct tp_err *err)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "process %d has ended", (int)pid);
 	if (tp_proc_scan(pid, "status", "Seccomp: %d", &number) && number == 1)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "process %d may only read and write (seccomp's strict mode), so it cannot open "
-		    "the log: start it with 'teeperf record'",
+		    "process %d can only read and write (seccomp's strict mode), so it cannot "
+		    "open the log: start it with 'teeperf record'",
 		    (int)pid);
 	if (tp_proc_scan(pid, "status", "TracerPid: %d", &number) && number) {
 		tp_proc_read(number, "comm", name, sizeof(name));

@@ -126,7 +126,7 @@ int tp_pid_match(
 	*count = 0;
 	DIR *folder = opendir("/proc");
 	if (!folder)
-		return tp_err_system(err, errno, "/proc", "cannot look for processes");
+		return tp_err_system(err, errno, "/proc", "cannot search for processes");
 	for (struct dirent *entry; !r && (entry = readdir(folder));) {
 		const pid_t pid = (pid_t)atoi(entry->d_name);
 		if (pid <= 0 || pid == getpid() ||

@@ -105,7 +105,7 @@ static void *read_table(const struct tp_log_file *log, uint64_t offset, uint64_t
 {
 	void *table = calloc(count ? count : 1, size);
 	if (!table)
-		tp_err_set(err, TP_ERR_MEMORY, log->path, "no memory for %llu bytes",
+		tp_err_set(err, TP_ERR_MEMORY, log->path, "out of memory for a table of %llu bytes",
 		    (unsigned long long)count * size);
 	else if (read_at(log, offset, table, count * size, err)) {
 		free(table);
@@ -151,7 +151,7 @@ static int find_chunks(struct tp_log_file *log, struct tp_err *err)
 	if (!states)
 		return err->code;
 	if (!log->chunks)
-		r = tp_err_set(err, TP_ERR_MEMORY, log->path, "no memory for %u chunks", count);
+		r = tp_err_set(err, TP_ERR_MEMORY, log->path, "out of memory for %u chunks", count);
 	for (uint32_t i = 0; !r && i < count; i++) {
 		if (states[i] != TEEPERF_CHUNK_DONE && states[i] != TEEPERF_CHUNK_OWNED)
 			continue;

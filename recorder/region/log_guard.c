@@ -69,7 +69,7 @@ static int listen_to_bus(struct tp_err *err)
 	struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_RESTART};
 	sigemptyset(&action.sa_mask);
 	if (sigaction(SIGBUS, &action, &old))
-		return tp_err_system(err, errno, NULL, "cannot listen to SIGBUS");
+		return tp_err_system(err, errno, NULL, "cannot handle SIGBUS");
 	return 0;
 }
 

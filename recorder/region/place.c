@@ -76,8 +76,8 @@ static int look_at(const struct tp_place *place, struct tp_place_file *file, str
 		return tp_err_system(err, errno, place->path, "cannot examine the log's file");
 	if (!S_ISREG(info.st_mode))
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
-		    "the log must be in a regular file: one in /dev/shm, or the one behind a "
-		    "virtual machine's shared memory");
+		    "the log must be in a regular file: one in /dev/shm, or that of a virtual "
+		    "machine's shared memory");
 	if (place->guessable && info.st_uid != geteuid())
 		return tp_err_set(err, TP_ERR_LIMIT, place->path,
 		    "it belongs to user %u: remove it, or give another file to '--attach'",

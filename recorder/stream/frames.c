@@ -44,10 +44,10 @@ static int check_start(struct tp_frames *frames, struct tp_err *err)
 	const struct teeperf_log_header *log = &frames->start;
 	memcpy(&frames->start, frames->payload, sizeof(frames->start));
 	if (log->magic != TEEPERF_LOG_MAGIC)
-		return bad(frames, err, "START is no header of a log: magic", log->magic);
+		return bad(frames, err, "START is not the header of a log: magic", log->magic);
 	if (log->major != TEEPERF_LOG_MAJOR)
 		return tp_err_set_at(err, TP_ERR_VERSION, frames->name, frames->offset,
-		    "the log has version %u.%u, this recorder takes %d: use the teeperf that the "
+		    "the log has version %u.%u, this recorder reads %d: use the teeperf that the "
 		    "program was built with",
 		    log->major, log->minor, TEEPERF_LOG_MAJOR);
 	if (log->chunk_shift != TEEPERF_CHUNK_SHIFT_DEFAULT)
@@ -83,11 +83,11 @@ static int check_frame(const struct tp_frames *frames, struct tp_err *err)
 	const uint64_t length = frame->length;
 	if (frame->magic != TEEPERF_FRAME_MAGIC)
 		return tp_err_set_at(err, TP_ERR_FORMAT, frames->name,
-		    frames->offset - sizeof(*frame), "no frame of a stream begins here%s",
+		    frames->offset - sizeof(*frame), "no frame begins here%s",
 		    frames->started ? "" : ": it is not a program's stream");
 	if (frame->version != TEEPERF_FRAME_VERSION)
 		return tp_err_set_at(err, TP_ERR_VERSION, frames->name, frames->offset,
-		    "the stream has version %u, this recorder takes %d: use the teeperf that the "
+		    "the stream has version %u, this recorder reads %d: use the teeperf that the "
 		    "program was built with",
 		    frame->version, TEEPERF_FRAME_VERSION);
 	if (length > TEEPERF_FRAME_MAX)

@@ -180,7 +180,7 @@ static int64_t take_connection(struct tp_inlet *inlet, uint64_t since_ns, struct
 		if (inlet->fd >= 0)
 			break;
 		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-			return tp_err_system(err, errno, inlet->name, "cannot take a connection");
+			return tp_err_system(err, errno, inlet->name, "cannot accept a connection");
 		if (!wait_for(inlet, inlet->listener, since_ns))
 			return 0;
 	}

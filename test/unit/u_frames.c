@@ -164,7 +164,7 @@ static void wrong_starts(void **state)
 {
 	(void)state;
 	put_start()->magic++;
-	refused(TP_ERR_FORMAT, "START is no header of a log");
+	refused(TP_ERR_FORMAT, "START is not the header of a log");
 	put_start()->major++;
 	refused(TP_ERR_VERSION, "use the teeperf that the program was built with");
 	put_start()->chunk_shift++;
@@ -197,7 +197,7 @@ static void wrong_frames(void **state)
 	(void)state;
 	put_start();
 	put_chunk(64)->magic++;
-	refused(TP_ERR_FORMAT, "no frame of a stream begins here");
+	refused(TP_ERR_FORMAT, "no frame begins here");
 	assert_null(strstr(err.what, "it is not a program's stream"));
 	size = 0;
 	put_chunk(64)->magic = 0;

@@ -530,7 +530,7 @@ if command -v prlimit >/dev/null; then
 	ended 0 run
 	cp run.err err
 	not_all 12
-	says 'cannot take a connection' err
+	says 'cannot accept a connection' err
 fi
 
 # What a child's child without a log tells is told of the recording: a link is at its trace's place.

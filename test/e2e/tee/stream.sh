@@ -206,7 +206,7 @@ says 'no program has sent anything|no vsock sockets' err
 expect 1 "$TEEPERF" record -o x.trace --stream vsock:x --attach-timeout 0
 says "'vsock:x' is not of the form 'vsock::PORT'" err
 expect 1 "$TEEPERF" record -o x.trace --stream app.c --attach-timeout 0
-says 'no frame of a stream begins here: it is not a program's stream' err
+says "no frame begins here: it is not a program's stream" err
 expect 1 "$TEEPERF" record -o x.trace --stream nothing --attach-timeout 0
 expect 1 "$TEEPERF" record -o x.trace --stream . --attach-timeout 0
 [ ! -e x.trace ] || fail "a recording that did not begin has left a trace"
