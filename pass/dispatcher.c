@@ -83,7 +83,7 @@ static _Noreturn void refuse(const char *folder, unsigned major)
 		snprintf(remedy, sizeof(remedy),
 		    "install clang-%u and llvm-%u-dev and build TeePerf again", major, major);
 	else
-		snprintf(remedy, sizeof(remedy), "TeePerf has none for it");
+		snprintf(remedy, sizeof(remedy), "TeePerf does not support it");
 	tp_host_refuse("no TeePerf plugin for LLVM %u, which this compiler has, in '%s': %s%s%s%s",
 	    major, folder, there[0] ? "use " : "", there, there[0] ? ", or " : "", remedy);
 }

@@ -102,8 +102,8 @@ __attribute__((constructor(101))) static void check_host(void)
 	Dl_info info = {0};
 	dladdr((const void *)(uintptr_t)tp_host_llvm, &info);
 	tp_host_refuse(
-	    "'%s' is the TeePerf plugin for LLVM %d, but this compiler has LLVM %u: give it "
-	    "the TeePerf.so in the folder above, which takes the plugin that fits",
+	    "'%s' is the TeePerf plugin for LLVM %d, but this compiler has LLVM %u: load the "
+	    "TeePerf.so in the folder above, which chooses the right plugin",
 	    info.dli_fname ? info.dli_fname : "TeePerf.so", TP_LLVM_MAJOR, major);
 }
 #endif

@@ -73,7 +73,7 @@ static int choose_level(const char *value, struct tp_pass *pass, struct tp_err *
 	if (!end || *end || number == 0 || number > TP_SAMPLE_MAX)
 		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
 		    "teeperf: invalid value '%s' for TEEPERF_LEVEL (-teeperf-level): expected "
-		    "event, count, sample or sample/N, N being 1 to %u",
+		    "event, count, sample or sample/N, with N from 1 to %u",
 		    value, TP_SAMPLE_MAX);
 	pass->sample = (uint32_t)number;
 	return 0;

@@ -146,7 +146,7 @@ static void add_force(
 	tp_buf_add_string(remedy, "=force' to keep it from being inlined");
 	if (!function->into_count)
 		return;
-	tp_buf_add_string(remedy, ", or list who holds it:");
+	tp_buf_add_string(remedy, ", or list the functions that contain it:");
 	for (uint32_t i = 0; i < function->into_count && i < INTO_MOST; i++) {
 		tp_buf_addf(remedy, "%s 'fun:", i ? "," : "");
 		tp_glob_add_literal(
@@ -215,7 +215,7 @@ static void check_gone(struct checking *at)
 	add_examples(at, inlined ? TP_FATE_INLINED : TP_FATE_REMOVED, at->found->matched);
 	if (inlined && at->line.category != TP_CATEGORY_FORCE)
 		tp_buf_add_string(
-		    &at->remedy, "'=force' keeps functions from being inlined, at a price");
+		    &at->remedy, "'=force' keeps functions from being inlined, at a cost");
 	find(at, kind, TP_SEVERITY_WARNING, TP_FATE_INLINED, TP_FATE_REMOVED);
 }
 
@@ -304,12 +304,12 @@ static void check_shadowed(struct checking *at)
 	else
 		tp_buf_add_string(&at->what, "line ");
 	tp_buf_addf(&at->what, "%" PRIu32 ", '%s', %s the %s that it matches", other.line,
-	    other.text, at->found->contradicted ? "decides about" : "says the same of",
+	    other.text, at->found->contradicted ? "decides about" : "says the same about",
 	    at->found->matched == 1 ? "function" : "functions");
 	if (at->found->contradicted)
 		tp_buf_add_string(&at->remedy,
 		    other.category == TP_CATEGORY_FORBID
-			? "'forbid' beats every other line"
+			? "'forbid' overrides every other line"
 			: "the last line that matches decides: move this one down, or remove it");
 	find(at, TP_FINDING_SHADOWED,
 	    at->found->contradicted ? TP_SEVERITY_WARNING : TP_SEVERITY_NOTE, TP_FATE_THERE,

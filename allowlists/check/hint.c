@@ -385,7 +385,7 @@ bool tp_list_suspicious(
 			const char *bracket = strchr(found, group ? '{' : '[');
 			if (bracket > parts.glob.text && bracket[-1] == '\\')
 				continue;
-			tp_buf_addf(what, "in a glob, '%s' begins a %s", *word,
+			tp_buf_addf(what, "in a glob, '%s' starts a %s", *word,
 			    group ? "choice of words" : "set of letters, of which one matches");
 			tp_buf_addf(hint, "to match the name, write a backslash before %s",
 			    group ? "'{' and '}'" : "'[' and ']'");

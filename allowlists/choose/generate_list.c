@@ -59,7 +59,7 @@ static void add_promise(const struct tp_generated *generated, struct tp_buf *out
 	    tp_text_bytes(text[3], generated->chosen.cost_bytes),
 	    generated->options.sums ? " in all runs" : "");
 	tp_buf_addf(out,
-	    "# %-10s %s of own time by events (%s at most), %s by samples (%s at most)\n", "named",
+	    "# %-10s %s of self time by events (%s at most), %s by samples (%s at most)\n", "named",
 	    tp_text_share(text[0], shares.events), tp_text_share(text[1], shares.bound),
 	    tp_text_share(text[2], shares.samples), tp_text_share(text[3], shares.sample_bound));
 }

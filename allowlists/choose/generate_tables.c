@@ -42,8 +42,7 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 	case TP_QUALITY_EVENTS:
 		if (generated->options.sums) {
 			tp_buf_addf(out,
-			    "%-10s from events, less what recording has cost in each run\n",
-			    "times");
+			    "%-10s from events, less the cost of recording in each run\n", "times");
 			break;
 		}
 		tp_buf_addf(out,
@@ -220,12 +219,12 @@ static void add_rows(const struct tp_generated *generated, const uint32_t *order
 		tp_table_add(&table, function->demangled);
 	}
 	if (shown && left)
-		tp_buf_add_string(out, "\nleft out, and what it would cost\n");
+		tp_buf_add_string(out, "\nleft out, with the cost of recording\n");
 	if (shown)
 		tp_table_render(&table, out);
 	tp_table_release(&table);
 	if (more && left)
-		tp_buf_addf(out, "(%u more, %s of own time)\n", more,
+		tp_buf_addf(out, "(%u more, %s of self time)\n", more,
 		    tp_text_share(text, part(more_ns, generated->chosen.all_value)));
 	else if (more)
 		tp_buf_addf(out, "(%u more in the list)\n", more);
@@ -302,7 +301,7 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	    tp_text_share(text[0], shares.overhead), tp_text_share(text[1], shares.low),
 	    tp_text_share(text[2], shares.high), tp_text_bytes(text[3], chosen->cost_bytes),
 	    generated->options.sums ? " in all runs" : "");
-	tp_buf_addf(out, "%-10s %s of own time exactly by events, %s by samples, %s not", "named",
+	tp_buf_addf(out, "%-10s %s of self time exactly by events, %s by samples, %s not", "named",
 	    tp_text_share(text[0], shares.events), tp_text_share(text[1], shares.samples),
 	    tp_text_share(text[2], rest > 0 ? rest : 0));
 	if (shares.untold > 0)
@@ -314,7 +313,7 @@ static void add_totals(const struct tp_generated *generated, struct tp_buf *out)
 	    "bound", tp_text_share(text[0], shares.bound),
 	    tp_text_share(text[1], shares.sample_bound));
 	if (chosen->path_value > 0)
-		tp_buf_addf(out, "%-10s %s of own time, callers included at half for each call\n",
+		tp_buf_addf(out, "%-10s %s of self time, callers included at half for each call\n",
 		    "paths", tp_text_share(text[0], part(chosen->path_value, chosen->all_value)));
 	if (chosen->code_ns > 0)
 		tp_buf_addf(out, "%-10s %s of the prediction is for the size of the code\n", "code",

@@ -41,7 +41,7 @@ static int parse(struct patterns *patterns, struct tp_err *err)
 	patterns->matched = calloc(patterns->count, sizeof(*patterns->matched));
 	int code = text.failed || !patterns->matched ? TP_ERR_MEMORY : 0;
 	if (code)
-		tp_err_set(err, code, NULL, "no memory for %s", patterns->option);
+		tp_err_set(err, code, NULL, "out of memory for %s", patterns->option);
 	else
 		code = tp_allowlist_parse(
 		    &patterns->list, text.data, text.size, patterns->option, err);

@@ -107,7 +107,7 @@ static int read_line(struct reader *reader, struct tp_span line)
 		    (int)(line.size < 60 ? line.size : 60), line.text);
 	struct tp_span pattern = tp_span_trim(tp_span_cut(&rest, '='));
 	if (!pattern.size)
-		return tp_import_syntax(import, line.text, "nothing to match behind the ':'");
+		return tp_import_syntax(import, line.text, "nothing to match after the ':'");
 	int status = read_pattern(reader, line, &pattern);
 	if (status || !pattern.size)
 		return status;
@@ -367,8 +367,8 @@ static void write_xray(struct tp_export *export)
 		tp_buf_add_string(
 		    export->out, "# To be used with -fxray-instruction-threshold=1.\n");
 		tp_list_warn(export->input, 0,
-		    "what no line matches is instrumented if it is above XRay's threshold: "
-		    "compile with -fxray-instruction-threshold=1");
+		    "functions that no line matches are instrumented if they are above XRay's "
+		    "threshold: compile with -fxray-instruction-threshold=1");
 	}
 	tp_export_check_order(export, xray_wins);
 	for (int allow = 1; allow >= 0; allow--) {
@@ -438,8 +438,7 @@ static void warn_of_sources(struct tp_export *export)
 	for (uint32_t i = 0; i < export->count; i++)
 		if (tp_export_is(&export->rules[i], "src"))
 			tp_list_warn(export->input, export->rules[i].line,
-			    "src: is about the compiled file there, not about that of the "
-			    "function");
+			    "there, src: means the compiled file, not the file of the function");
 }
 
 // Both a file and a function must be named: lists of one kind only can be said.
@@ -454,7 +453,8 @@ static void write_sancov(struct tp_export *export)
 	warn_of_sources(export);
 	if (any_function && any_file && export->count)
 		tp_list_warn(export->input, 0,
-		    "Clang instruments only what both a file's and a function's line names");
+		    "Clang instruments only functions that both a file line and a function line "
+		    "name");
 	if (!any_file || export->allow)
 		tp_buf_add_string(export->out, "src:*\n");
 	if (!any_function || export->allow)
@@ -470,8 +470,8 @@ static void write_sancov_ignore(struct tp_export *export)
 	warn_of_sources(export);
 	if (!export->allow)
 		tp_list_warn(export->input, 0,
-		    "what no line matches is instrumented there; the allowlist is '--format "
-		    "sancov'");
+		    "functions that no line matches are instrumented there; the allowlist is "
+		    "'--format sancov'");
 	write_sancov_rules(export);
 }
 

@@ -206,6 +206,6 @@ int tp_list_import(const struct tp_list_format *format, const struct tp_list_inp
 	tp_allowlist_free(list);
 	if (status)
 		return tp_err_set(err, inner.code, input->file,
-		    "line %u of the list that it becomes: %.400s", inner.line, inner.what);
+		    "line %u of the converted list: %.400s", inner.line, inner.what);
 	return 0;
 }

@@ -148,8 +148,8 @@ int tp_import_gcc(struct tp_import *import)
 	if (any)
 		return 0;
 	return tp_err_set(import->err, TP_ERR_FORMAT, import->input->file,
-	    "neither -finstrument-functions-exclude-function-list= nor "
-	    "-finstrument-functions-exclude-file-list= is in it");
+	    "it has neither -finstrument-functions-exclude-function-list= nor "
+	    "-finstrument-functions-exclude-file-list=");
 }
 
 static bool is_address(struct tp_span text)
@@ -181,7 +181,7 @@ int tp_import_extrae(struct tp_import *import)
 		    memchr(base.text, ':', base.size) == NULL &&
 		    !memchr(base.text, '(', base.size)) {
 			tp_import_lost(import, import->lines.number, line,
-			    "TeePerf instruments whole functions only, and takes '%.*s'",
+			    "TeePerf instruments whole functions only, and uses '%.*s'",
 			    (int)(base.size < 60 ? base.size : 60), base.text);
 			name = base;
 		}

@@ -152,7 +152,7 @@ int tp_import_scorep(struct tp_import *import)
 		return status;
 	if (block != NOT_IN_BLOCK)
 		tp_list_warn(import->input, import->lines.number,
-		    "the last block has no end; it is taken as one");
+		    "the last block has no end: the end of the file is taken for it");
 	write_all(import);
 	return 0;
 }

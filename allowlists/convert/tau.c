@@ -168,7 +168,7 @@ int tp_import_tau(struct tp_import *import)
 		return status;
 	if (block != OUTSIDE)
 		tp_list_warn(import->input, import->lines.number,
-		    "the last block has no end; it is taken as one");
+		    "the last block has no end: the end of the file is taken for it");
 	write_all(import);
 	return 0;
 }

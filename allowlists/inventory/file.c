@@ -107,7 +107,7 @@ static int add_text(struct finder *finder, const struct region *region, uint64_t
 	char *text = is_inside(region, offset, size) ? tp_arena_alloc(arena, size + 1) : NULL;
 	const char *kept = tp_arena_copy(arena, module, strlen(module));
 	if (!is_inside(region, offset, size))
-		return damaged(finder, region, "the inventory reaches beyond the file's end");
+		return damaged(finder, region, "the inventory extends past the file's end");
 	if (!text || !kept)
 		return no_memory(finder, region);
 	if (!read_at(region, offset, text, size))
@@ -239,11 +239,11 @@ static int add_elf(struct finder *finder, const struct region *region, const cha
 	struct section table = {0};
 	char *names = NULL;
 	char *headers = read_part(finder, region, elf.offset, elf.count * elf.entry,
-	    "section headers reach beyond the file's end", &code);
+	    "section headers extend past the file's end", &code);
 	if (headers) {
 		table = section_of((const uint8_t *)headers + elf.names * elf.entry, elf.is_64);
 		names = read_part(finder, region, table.offset, table.size,
-		    "section names reach beyond the file's end", &code);
+		    "section names extend past the file's end", &code);
 	}
 	if (names)
 		code = add_sections(finder, region, &elf, headers, names, table.size, module);

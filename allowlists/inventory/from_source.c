@@ -50,8 +50,7 @@ static int find(struct tp_clang *clang, const char *name, void *function, struct
 	if (found)
 		return 0;
 	return tp_err_set(err, TP_ERR_VERSION, clang->name,
-	    "it has no function '%s': another libclang is needed, as of LLVM %d or newer", name,
-	    FIRST_MAJOR);
+	    "it has no function '%s': libclang of LLVM %d or newer is needed", name, FIRST_MAJOR);
 }
 
 static int open_clang(struct tp_clang *clang, struct tp_err *err)
@@ -62,7 +61,7 @@ static int open_clang(struct tp_clang *clang, struct tp_err *err)
 		major--;
 	if (!clang->library)
 		return tp_err_set(
-		    err, TP_ERR_NOT_FOUND, NULL, "no libclang was found: install libclang1-19");
+		    err, TP_ERR_NOT_FOUND, NULL, "cannot find libclang: install libclang1-19");
 	int status = 0;
 #define FIND(type, member, parameters) \
 	if (!status)                   \

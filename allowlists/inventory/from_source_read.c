@@ -277,7 +277,7 @@ void tp_from_source_read(const struct tp_clang *clang, void *command,
 	const char *folder = clang->getCString(clang->CompileCommand_getDirectory(command));
 	if (folder && *folder && chdir(folder)) {
 		snprintf(
-		    report->error, sizeof(report->error), "its folder '%s' is not there", folder);
+		    report->error, sizeof(report->error), "its folder '%s' does not exist", folder);
 		return;
 	}
 	int argc = 0;

@@ -219,7 +219,7 @@ static void read_source(struct parser *parser, const char **file)
 	if (!value || *value != '#')
 		read_string(parser, 4, "file", file);
 	else if (!parse_number(value + 1, &number) || number >= parser->file_count)
-		fail(parser, TP_ERR_FORMAT, "there is no 'file' line %.32s", value);
+		fail(parser, TP_ERR_FORMAT, "'file' line %.32s does not exist", value);
 	else
 		*file = parser->files[number];
 }

@@ -14,7 +14,7 @@ enum {
 	TERMS_MAX = TP_GLOB_EXPANSIONS_MAX, // with two or more in a group, their sum is no larger
 };
 
-#define TOO_MANY "the braces stand for more than 1024 globs; use several lines"
+#define TOO_MANY "the braces expand to more than 1024 globs; use several lines"
 
 // A brace group of the text; its globs start and end at the offsets in `terms` of the scan.
 struct group {

@@ -85,7 +85,7 @@ static void warn_of_conflict(struct tp_allowlist *list, const struct tp_entry *n
 	const uint32_t count = list->warning_count;
 	const char *glob = strchr(text, ':') + 1;
 	tp_parser_warn(&parser, glob + strspn(glob, " \t"),
-	    "'%.*s' is in [always], too, and that wins", tp_span_shown(parser.whole), text);
+	    "'%.*s' is also in [always], which wins", tp_span_shown(parser.whole), text);
 	// Blanks in front of the line are gone from its text.
 	if (list->warning_count > count)
 		list->warnings[count].column = never->line.column;
@@ -236,8 +236,8 @@ static int parse_default(struct tp_parser *parser, struct tp_span word)
 	if (category == TP_CATEGORY_FORCE)
 		tp_parser_warn(parser, word.text,
 		    "default:force keeps every function that no line matches from being inlined, "
-		    "which makes programs much slower; write default:allow, and =force for those "
-		    "that are to stay");
+		    "which makes programs much slower; write default:allow, and =force for "
+		    "functions that must stay");
 	parser->list->by_default = (struct tp_verdict){
 	    .category = category,
 	    .sample = sample,
@@ -294,8 +294,8 @@ static int parse_bare(struct tp_parser *parser, struct tp_span line)
 		    tp_span_shown(line), line.text);
 	if (!parser->warned_bare)
 		tp_parser_warn(parser, line.text,
-		    "a line without a prefix is read as AFL++ does: a file if there is a '/' or "
-		    "'.' in it, else a function");
+		    "a line without a prefix is read as in AFL++: a file if it has a '/' or '.', "
+		    "else a function");
 	parser->warned_bare = true;
 	return tp_parser_add_bare(parser, line);
 }

@@ -218,7 +218,7 @@ static void warn_of_unknown_part(struct tp_parser *parser, struct tp_span text)
 		    (end + 1 < text.size && text.text[end + 1] == ':'))
 			continue;
 		tp_parser_warn(parser, text.text + at,
-		    "'%.*s' is not the start of a part, and belongs to the glob; expected '@fun:', "
+		    "'%.*s' does not start a part, so it belongs to the glob; expected '@fun:', "
 		    "'@name:', '@src:', '@mainfile:', '@mod:' or '@where:', or '\\@' for the "
 		    "character itself",
 		    tp_span_shown((struct tp_span){text.text + at, end + 1 - at}), text.text + at);
@@ -337,7 +337,7 @@ static int check_limit(struct tp_parser *parser, const struct tp_entry *entry)
 	if (parser->list->glob_count <= TP_ALLOWLIST_RULES_MAX)
 		return 0;
 	return tp_err_set_line(parser->err, TP_ERR_LIMIT, parser->file, parser->line, 1,
-	    "the list stands for more than %d globs; use fewer braces", TP_ALLOWLIST_RULES_MAX);
+	    "the list expands to more than %d globs; use fewer braces", TP_ALLOWLIST_RULES_MAX);
 }
 
 int tp_parser_finish_entry(struct tp_parser *parser, struct tp_entry *entry)
@@ -392,8 +392,8 @@ int tp_parser_add_rule(
 	order_parts(entry);
 	if (level.category == TP_CATEGORY_FORCE && has_where(&entry->first))
 		return tp_parser_error(parser, level.at,
-		    "where: looks at functions after inlining, which =force is to prevent; "
-		    "expected another category");
+		    "where: looks at functions after inlining, which =force prevents; expected "
+		    "another category");
 	return tp_parser_finish_entry(parser, entry);
 }
 

@@ -110,7 +110,7 @@ static bool parse_comparison(struct cursor *cursor, struct predicate *predicate)
 		skip(cursor, strlen(comparisons[i].text));
 		return true;
 	}
-	return fail(cursor, "no comparison; expected <, <=, >, >=, = or !=");
+	return fail(cursor, "missing comparison; expected <, <=, >, >=, = or !=");
 }
 
 static bool parse_number(struct cursor *cursor, struct tp_span word, struct predicate *predicate)
@@ -139,7 +139,7 @@ static bool parse_linkage(struct cursor *cursor, struct tp_span word, struct pre
 	}
 	return fail(cursor,
 	    "unknown linkage '%.*s'; expected external, internal, linkonce_odr, weak_odr or "
-	    "another of LLVM's words",
+	    "another of LLVM's names",
 	    tp_span_shown(word), word.text);
 }
 

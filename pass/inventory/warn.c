@@ -143,8 +143,8 @@ void tp_warn_of_always_inline(
 		struct tp_buf text;
 		tp_buf_init(&text);
 		tp_buf_addf(&text,
-		    "'%s' is declared always_inline, so that '=force' cannot keep it: its calls "
-		    "have no events of their own",
+		    "'%s' is declared always_inline, so '=force' cannot keep it: its calls have "
+		    "no events of their own",
 		    tp_function_name(function, NULL));
 		if (line.exact)
 			warn(LLVMGetGlobalParent(function), &line, &text);

@@ -13,7 +13,7 @@
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=counted %t.some | FileCheck %s
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=counted,main %t.all | FileCheck %s --check-prefix=ALL
 // RUN: llvm-objdump -d --no-show-raw-insn --disassemble-symbols=counted %t.sample | FileCheck %s --check-prefix=SAMPLE
-// LEVEL: error: teeperf: invalid value 'maybe' for TEEPERF_LEVEL {{.*}}: expected event, count, sample or sample/N, N being 1 to 1000000
+// LEVEL: error: teeperf: invalid value 'maybe' for TEEPERF_LEVEL {{.*}}: expected event, count, sample or sample/N, with N from 1 to 1000000
 // CHECK-LABEL: <counted>:
 // CHECK-NOT: {{rdtsc|lock}}
 // CHECK: incq

@@ -17,7 +17,7 @@
 // RUN: FileCheck %s --check-prefixes=CHECK,DEBUG < driver.err
 
 // CHECK-NOT: {{glob|over|shared|no_such|kept}}
-// CHECK: hot.allow:9:5: warning: 'always' is declared always_inline, so that '=force' cannot keep it
+// CHECK: hot.allow:9:5: warning: 'always' is declared always_inline, so '=force' cannot keep it
 // DEBUG: hot.allow:1:5: warning: 'hot' was inlined into 'one' (2 times) and 'two' and has no events of its own: keep it with '=force', or name its callers
 // PLAIN: hot.allow:1:5: warning: 'hot' was probably inlined into 'one' (2 times) and 'two' and has no events
 // DEBUG: hot.allow:2:5: warning: 'deep' was inlined into

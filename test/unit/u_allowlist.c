@@ -360,7 +360,7 @@ static void test_other_lists(void **state)
 	expect("b/f.c\n", &f, TP_CATEGORY_SKIP, 0);
 	expect("{f,g}\n", &(struct tp_subject){.function = "{f,g}"}, TP_CATEGORY_ALLOW, 1);
 	expect_warnings("f\ng.c\n",
-	    (const char *[]){"x.allow:1:1: a line without a prefix is read as AFL++ does", NULL});
+	    (const char *[]){"x.allow:1:1: a line without a prefix is read as in AFL++", NULL});
 
 	// Sanitizers.
 	expect_warnings("global:x\ntype:y=init\nsrc:*=sanitize\nfun:f\n[address]\nfun:g\n",

@@ -63,7 +63,8 @@ static void gone(void **state)
 	expect("fun:parse\nfun:digit\n",
 	    "2 inlined warning: 'digit' was inlined into 'parse' (3 times) and 'parse_line' and is "
 	    "no longer a function of its own: nothing is recorded | write 'fun:digit=force' to "
-	    "keep it from being inlined, or list who holds it: 'fun:parse', 'fun:parse_line'\n");
+	    "keep it from being inlined, or list the functions that contain it: 'fun:parse', "
+	    "'fun:parse_line'\n");
 	expect("fun:parse\nfun:digit=force\n",
 	    "2 inlined warning: 'digit' was inlined into 'parse' (3 times) and 'parse_line' and is "
 	    "no longer a function of its own: nothing is recorded | it was compiled without this "
@@ -74,11 +75,11 @@ static void gone(void **state)
 	expect("fun:parse\nfun:{digit,unused}\n",
 	    "2 inlined warning: all 2 functions that match were inlined or removed: 'digit' into "
 	    "'parse' (3 times) and 'parse_line'; and 1 more | '=force' keeps functions from being "
-	    "inlined, at a price\n");
+	    "inlined, at a cost\n");
 	expect("fun:parse_line\n",
 	    "1 partly-inlined warning: 'parse_line' was also inlined into 'parse': calls there are "
 	    "not recorded | write 'fun:parse_line=force' to keep it from being inlined, or list "
-	    "who holds it: 'fun:parse'\n");
+	    "the functions that contain it: 'fun:parse'\n");
 }
 
 static void ambiguous(void **state)
@@ -99,11 +100,12 @@ static void shadowed(void **state)
 	    "about the function that it matches | the last line that matches decides: move this "
 	    "one down, or remove it\n");
 	expect("fun:parse\nfun:par?e\n",
-	    "1 shadowed note: this line has no effect: line 2, 'fun:par?e', says the same of the "
+	    "1 shadowed note: this line has no effect: line 2, 'fun:par?e', says the same about "
+	    "the "
 	    "function that it matches | \n");
 	expect("fun:parse=forbid\nname:run\nfun:parse\n",
 	    "3 shadowed warning: this line has no effect: line 1, 'fun:parse=forbid', decides "
-	    "about the function that it matches | 'forbid' beats every other line\n");
+	    "about the function that it matches | 'forbid' overrides every other line\n");
 	expect("fun:parse=sample/16\nfun:par?e=sample/32\n",
 	    "1 shadowed warning: this line has no effect: line 2, 'fun:par?e=sample/32', decides "
 	    "about the function that it matches | the last line that matches decides: move this "
@@ -170,7 +172,7 @@ static void suspicious(void **state)
 {
 	(void)state;
 	expect("name:*[abi:cxx11]*\n",
-	    "1 suspicious warning: in a glob, '[abi:' begins a set of letters, of which one "
+	    "1 suspicious warning: in a glob, '[abi:' starts a set of letters, of which one "
 	    "matches | to match the name, write a backslash before '[' and ']'\n1 partly-inlined "
 	    "note: 1 of the 7 functions that match were also inlined elsewhere, and calls there "
 	    "are not recorded: 'parse_line' into 'parse' | \n");
@@ -188,7 +190,7 @@ static void options(void **state)
 	(void)state;
 	struct tp_buf got = findings("", "fun:nothing\nname:a[abi:cxx11]\n", NULL);
 	assert_string_equal(got.data,
-	    "2 suspicious warning: in a glob, '[abi:' begins a set of letters, of which one "
+	    "2 suspicious warning: in a glob, '[abi:' starts a set of letters, of which one "
 	    "matches | to match the name, write a backslash before '[' and ']'\n");
 	tp_buf_release(&got);
 	struct tp_list_check_options options = {.is_general = is_shared};

@@ -115,7 +115,7 @@ static void test_scorep(void **state)
 	    "");
 	imports("scorep", "SCOREP_FILE_NAMES_BEGIN INCLUDE a.c\n",
 	    "default:allow\n\n# Files, which decide over regions.\n# already included: a.c\n",
-	    "1: the last block has no end; it is taken as one\n");
+	    "1: the last block has no end: the end of the file is taken for it\n");
 	refuses("scorep", "EXCLUDE *\n", 1, 1);
 	refuses("scorep", "SCOREP_REGION_NAMES_BEGIN\n  foo\n", 2, 3);
 	refuses("scorep", "SCOREP_REGION_NAMES_BEGIN EXCLUDE a\nSCOREP_FILE_NAMES_END\n", 2, 1);
@@ -276,10 +276,10 @@ static void test_plain(void **state)
 	    "default:skip\n"
 	    "fun:pi_kernel=allow\n"
 	    "fun:foo=allow\n"
-	    "# not imported, TeePerf instruments whole functions only, and takes 'bar': bar+loops\n"
+	    "# not imported, TeePerf instruments whole functions only, and uses 'bar': bar+loops\n"
 	    "fun:bar=allow\n"
 	    "name:N::f(int)=allow\n",
-	    "3: 'bar+loops' is not imported: TeePerf instruments whole functions only, and takes "
+	    "3: 'bar+loops' is not imported: TeePerf instruments whole functions only, and uses "
 	    "'bar'\n");
 }
 

@@ -56,7 +56,7 @@ printf 'fun:digit\n' >one.allow
 printf 'fun:parse\nfun:digit=force\n' >two.allow
 expect 1 check one.allow -- app.tpinv
 says "^one.allow:1:5: warning: 'digit' was inlined into 'parse' \(3 times\) and 'parse_line' .*\[inlined\]$" out
-says "note: write 'fun:digit=force' to keep it .*, or list who holds it: 'fun:parse', 'fun:parse_line'" out
+says "note: write 'fun:digit=force' to keep it .*, or list the functions that contain it: 'fun:parse', 'fun:parse_line'" out
 expect 1 check one.allow two.allow -- app.tpinv
 says '^one.allow:1:5: warning: this line has no effect: two.allow:2, ' out
 says '^two.allow:2:5: note: it was compiled without this line' out

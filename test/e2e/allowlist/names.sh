@@ -80,7 +80,7 @@ placed 'fun:a\n fun:b[c=skip\n' "2:7: error: '\[' without '\]'"
 placed 'fun:a\nfunc:b\n' "2:1: error: unknown prefix 'func:'"
 placed 'fun:[[:alpha:]]*\n' '1:5: error: classes such as \[:alpha:\] are not supported'
 placed '#!special-case-list-v3\nfun:a\n' "1:22: warning: version '3' of special case lists is not supported"
-placed 'fun:main@foo:x\n' "1:9: warning: '@foo:' is not the start of a part"
+placed 'fun:main@foo:x\n' "1:9: warning: '@foo:' does not start a part"
 placed 'default:force\n' '1:9: warning: default:force keeps every function'
 
 # What is right stays without a word.

@@ -156,7 +156,7 @@ EOS
 expect 0 "$TEEPERF" inventory --from-source build/compile_commands.json --format csv
 says 'warning: .*crash.c: libclang crashed' err
 says 'warning: .*missing.c: libclang cannot read it' err
-says "warning: .*plain.c: its folder '.*/nowhere' is not there" err
+says "warning: .*plain.c: its folder '.*/nowhere' does not exist" err
 says "warning: .*broken.c: .*'generated.h' file not found" err
 says '^teeperf inventory: 2 of 5 files read, 1 with errors: 5 functions$' err
 says '^"?understood' out
