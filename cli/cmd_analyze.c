@@ -109,8 +109,7 @@ static int check_options(const struct tp_view *view)
 		return tp_options_usage("--by-caller is for the view histogram");
 	if (sort >= 0 && !view->sorted)
 		return tp_options_usage(
-		    "--sort is for the views top, function and histogram: '%s' has an order of its "
-		    "own",
+		    "--sort is for the views top, function and histogram: '%s' has its own order",
 		    view->name);
 	if (min_share_text && !view->shares)
 		return tp_options_usage(
@@ -118,9 +117,9 @@ static int check_options(const struct tp_view *view)
 		    view->name);
 	if (open_options.time && view->timeline)
 		return tp_options_usage(
-		    "--time: the view '%s' is of single calls, with all their time", view->name);
+		    "--time: the view '%s' shows single calls, with all their time", view->name);
 	if (wanted.columns && format != TP_FORMAT_TABLE)
-		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
+		return tp_options_usage("--columns is for tables: CSV and JSON have all columns");
 	if (interval_text && !watch)
 		return tp_options_usage("--interval is for --watch");
 	if (since >= 0 && !watch)
@@ -161,14 +160,14 @@ static int check_family(const struct tp_view *view)
 	if (view != &processes && strcmp(view->name, "top") != 0 &&
 	    strcmp(view->name, "threads") != 0)
 		return tp_options_usage(
-		    "the view '%s' is of a single trace: --family has top, threads and processes",
+		    "the view '%s' shows a single trace: --family has top, threads and processes",
 		    view->name);
 	if (given)
 		return tp_options_usage(
 		    "%s is for a single trace: it does not go with --family", given);
 	if (sort >= TP_SORT_P50 && sort <= TP_SORT_P99)
 		return tp_options_usage(
-		    "--sort: a family has no percentiles, as they do not add up over processes");
+		    "--sort: a family has no percentiles, as they cannot be summed over processes");
 	return TP_EXIT_DONE;
 }
 
@@ -214,15 +213,14 @@ static int run(int argc, char **argv)
 		return status;
 	const struct tp_view *view = find_view();
 	if (!view && strcmp(view_name, processes.name) == 0)
-		return tp_options_usage(
-		    "the view 'processes' is of several traces: it goes with --family");
+		return tp_options_usage("the view 'processes' shows several traces: give --family");
 	if (!view)
 		return unknown_view();
 	if (view->of == TP_VIEW_OF_SOME && !wanted.function)
 		return tp_options_usage("of which function? give --function PATTERN");
 	if (around_slowest_text && (strcmp(view->name, "timeline") != 0 || !wanted.function))
 		return tp_options_usage(
-		    "--around-slowest is for the view timeline, of which function? give --function "
+		    "--around-slowest, of the view timeline, needs a function: give --function "
 		    "PATTERN");
 	if ((wanted.by_module || borders.count) && strcmp(view->name, "transitions") != 0)
 		return tp_options_usage(
@@ -235,7 +233,7 @@ static int run(int argc, char **argv)
 		    around_slowest_text);
 	if (view->of == TP_VIEW_OF_ALL && wanted.function)
 		return tp_options_usage(
-		    "the view '%s' is of all functions: to narrow it, use --focus instead of "
+		    "the view '%s' shows all functions: to narrow it, use --focus instead of "
 		    "--function",
 		    view->name);
 	status = check_options(view);

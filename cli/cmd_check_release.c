@@ -33,7 +33,7 @@ static bool check(const char *file)
 		    name, mark.notes, mark.notes == 1 ? "note of TeePerf" : "notes of TeePerf",
 		    mark.first);
 	else if (mark.symbol[0])
-		printf("%s: made for profiling: it has the symbol '%s', though no note\n", name,
+		printf("%s: made for profiling: it has the symbol '%s', but no note\n", name,
 		    mark.symbol);
 	else if (!quiet)
 		printf("%s: no mark in %" PRIu64 " bytes%s\n", name, mark.size,

@@ -40,7 +40,7 @@ static void show_status(const struct tp_control_reply *reply)
 				  : reply->on      ? "on"
 						   : "off");
 	if (reply->wanted_on != reply->on && reply->attached)
-		printf("asked for  %s\n", reply->wanted_on ? "on" : "off");
+		printf("requested  %s\n", reply->wanted_on ? "on" : "off");
 	printf("recorder   process %u\n", reply->recorder);
 	printf("program    process %u\n", reply->attached ? reply->attached : reply->program);
 	if (reply->listens == TEEPERF_LISTENS_SIGNAL)
@@ -56,7 +56,7 @@ static void show_status(const struct tp_control_reply *reply)
 		    functions);
 	printf("choices    %u%s\n", reply->selections,
 	    !reply->pending   ? ""
-	    : reply->attached ? ", the last one pending: the program has not looked yet"
+	    : reply->attached ? ", the last one pending: the program has not read it yet"
 			      : ", pending: no program has attached yet");
 	printf("switches   %llu\n", (unsigned long long)reply->switches);
 	printf("records    %llu in the trace\n", (unsigned long long)reply->records);
@@ -85,18 +85,18 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 			tp_command_tell(
 			    "process %u obeys when it next takes a chunk of the log, makes a "
 			    "record after a second or more, loads a library, or calls "
-			    "teeperf_poll(); until then no other choice can be made; to be obeyed "
-			    "at once, record with '--control'\n",
+			    "teeperf_poll(); until then the choice cannot be changed again; for "
+			    "an immediate effect, record with '--control'\n",
 			    reply->attached);
 			return TP_EXIT_DONE;
 		}
 		// A program that records takes chunks; one that does not has no reason to look.
 		tp_command_tell("process %u %s\n", reply->attached,
 		    verb == TP_CONTROL_OFF
-			? "obeys when it next takes a chunk of the log; to be obeyed at once, "
+			? "obeys when it next takes a chunk of the log; for an immediate effect, "
 			  "record with '--control'"
-			: "does not look until it calls teeperf_poll(): to switch recording on "
-			  "from outside, record with '--control'");
+			: "reads no commands until it calls teeperf_poll(): to switch recording "
+			  "on from outside, record with '--control'");
 		return verb == TP_CONTROL_OFF ? TP_EXIT_DONE : TP_EXIT_FAILED;
 	case TP_CONTROL_UNHEARD:
 		tp_command_tell(
@@ -165,7 +165,8 @@ static int mark(const char *name, pid_t pid)
 	struct tp_control_reply reply;
 	struct tp_err err;
 	if (name && (!*name || strlen(name) >= sizeof(words)))
-		return tp_options_usage("the name of a mark has 1 to %zu bytes, and '%s' has %zu",
+		return tp_options_usage(
+		    "the name of a mark must have 1 to %zu bytes, but '%s' has %zu",
 		    sizeof(words) - 1, name, strlen(name));
 	if (name) {
 		memcpy(words, name, strlen(name));

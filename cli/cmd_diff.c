@@ -61,7 +61,7 @@ static int parse(void)
 	wanted.sort = (enum tp_diff_sort)sort;
 	wanted.rules = rules;
 	if (wanted.view.columns && wanted.view.format != TP_FORMAT_TABLE)
-		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
+		return tp_options_usage("--columns is for tables: CSV and JSON have all columns");
 	if (min_share_text && !rule_list.count)
 		return tp_options_usage("--min-share is for the rules of --fail-if");
 	if (!tp_parse_limit(
@@ -197,13 +197,13 @@ static int run(int argc, char **argv)
 	if (!parted) {
 		if (sides[0] != 2)
 			return tp_options_usage(
-			    "which traces? name two, or several of each side with -- in between");
+			    "which traces? name two, or several on each side of --");
 		sides[0] = sides[1] = 1;
 		files[1] = files[0] + 1;
 	}
 	if (sides[0] < 1 || sides[1] < 1 || sides[0] + sides[1] > TP_DIFF_RUNS_MAX)
 		return tp_options_usage(
-		    "one trace at least on each side of --, and at most %d in all",
+		    "give at least one trace on each side of --, and at most %d in all",
 		    TP_DIFF_RUNS_MAX);
 	status = parse();
 	if (status)

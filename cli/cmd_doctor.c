@@ -31,7 +31,7 @@ static bool check_memory(void)
 	    (unsigned long long)info.f_bavail * info.f_frsize / (1024 * 1024);
 	const bool enough = mib >= 4;
 	tp_doctor_show(enough ? "ok" : "missing", "memory", "/dev/shm has %llu MiB free%s", mib,
-	    mib >= 128 ? "" : "; long recordings of busy programs want 128 or more");
+	    mib >= 128 ? "" : "; long recordings of busy programs need 128 or more");
 	return enough;
 }
 

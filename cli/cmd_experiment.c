@@ -214,7 +214,7 @@ static int write_results(const struct tp_experiment *experiment)
 		if (results.count)
 			printf("%s/report.html\n", tp_shown_name(name, experiment->output));
 		else
-			tp_command_tell("there are no results yet\n");
+			tp_command_tell("no results yet\n");
 	}
 	const bool bad = results.bad[TP_RUN_FAILED] || results.bad[TP_RUN_TIMED_OUT];
 	if (!code && bad)
@@ -255,7 +255,7 @@ static int run_all(struct tp_experiment *experiment, const char *plan)
 	if (number) {
 		tp_command_tell(
 		    "interrupted by signal %d, %u runs are left: 'teeperf experiment %s' "
-		    "goes on\n",
+		    "continues\n",
 		    number, experiment->left, tp_shell_word(word, plan));
 		signal(number, SIG_DFL);
 		raise(number);
@@ -282,7 +282,7 @@ static int run(int argc, char **argv)
 			return tp_options_usage("option '--seed' takes a whole number");
 	}
 	if (dry_run && tables_only)
-		return tp_options_usage("options '--dry-run' and '--tables' exclude one another");
+		return tp_options_usage("options '--dry-run' and '--tables' cannot be combined");
 	wanted.plan = argv[0];
 	find_self(self);
 	int status = TP_EXIT_FAILED;

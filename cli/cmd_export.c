@@ -112,7 +112,7 @@ static int choose_export(void)
 {
 	if (format && strcmp(format, "speedscope-events") == 0) {
 		tp_command_warn(
-		    "'speedscope-events' is an old name, which the next release does not have: use "
+		    "'speedscope-events' is an old name that the next release will not have: use "
 		    "--format speedscope --calls");
 		format = "speedscope";
 		calls = true;
@@ -122,15 +122,14 @@ static int choose_export(void)
 		return unknown_format();
 	if (calls && !export->calls)
 		return tp_options_usage(
-		    export->slices
-			? "--calls: '%s' has single calls anyway"
-			: "--calls: '%s' has no form with single calls; speedscope has one",
+		    export->slices ? "--calls: '%s' has single calls anyway"
+				   : "--calls: '%s' cannot have single calls; speedscope can",
 		    format);
 	if (calls)
 		export = export->calls;
 	if (open_options.time && (export->slices || strcmp(export->name, "csv") == 0))
 		return tp_options_usage(
-		    "--time: '%s' is of single calls, with all their time", export->name);
+		    "--time: '%s' shows single calls, with all their time", export->name);
 	return TP_EXIT_DONE;
 }
 
@@ -149,7 +148,7 @@ static int choose(const struct tp_open_trace *open, const char *file)
 		    "recorded without a clock, so there are no times: use --weight calls");
 	if (weight < 0)
 		tp_command_warn(
-		    "recorded without a clock: call paths weigh their calls, as with --weight "
+		    "recorded without a clock: call paths are weighted by calls, as with --weight "
 		    "calls");
 	wanted.weight = TP_WEIGHT_CALLS;
 	return TP_EXIT_DONE;
@@ -265,7 +264,7 @@ static void note_calls(const struct tp_analysis *analysis)
 		    "calls whose stack was left and resumed appear in parts, and count more than "
 		    "once");
 	if (split)
-		tp_command_warn("calls that run on from one file into the next appear in both");
+		tp_command_warn("calls that span two files appear in both");
 	if (analysis->counted_count || analysis->sampled_count || analysis->left_out_count ||
 	    analysis->unscaled_count)
 		tp_command_warn("calls that were only counted are not in the output");
@@ -298,7 +297,7 @@ static int choose_flame(void)
 	if (given && !export->flame)
 		return tp_options_usage("%s: '%s' is not a flame graph", given, export->name);
 	if (wanted.inverted && baseline)
-		return tp_options_usage("--inverted and --baseline do not go together");
+		return tp_options_usage("--inverted and --baseline cannot be combined");
 	if (least_pixels) {
 		char *end;
 		wanted.least_pixels = strtod(least_pixels, &end);
@@ -320,8 +319,7 @@ static int open_baseline(struct tp_open_trace *other, const struct tp_open_trace
 	tp_open_trace_warn(other);
 	if (other->analysis.compensation.applied != open->analysis.compensation.applied)
 		tp_command_warn(
-		    "the times of one trace are as they were recorded, those of the other are not: "
-		    "use --raw to compare them");
+		    "only one of the traces has times as recorded: use --raw to compare them");
 	wanted.baseline = &other->analysis;
 	return TP_EXIT_DONE;
 }
@@ -376,7 +374,8 @@ static int check_options(void)
 		return status;
 	if (family && !export->families)
 		return tp_options_usage(
-		    "--family: '%s' is of a single trace; folded has several processes", format);
+		    "--family: '%s' holds a single trace; folded can hold several processes",
+		    format);
 	if (family && push.url)
 		return tp_options_usage(
 		    "--push: a server takes one process at a time, not a --family");

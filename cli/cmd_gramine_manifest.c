@@ -52,14 +52,15 @@ static int edit(const char *log)
 	if (fd >= 0)
 		close(fd);
 	if (!code && strlen(text.data) != text.size)
-		code = tp_err_set_at(&err, TP_ERR_FORMAT, edited, strlen(text.data), "not a text");
+		code = tp_err_set_at(
+		    &err, TP_ERR_FORMAT, edited, strlen(text.data), "not a text file");
 	if (!code)
 		code = tp_manifest_edit(&changed, text.data, edited, log, &err);
 	if (!code && (text.failed || changed.failed))
 		code = tp_err_memory(&err, NULL);
 	int status = code ? tp_command_fail(&err) : TP_EXIT_DONE;
 	if (!code && strcmp(text.data, changed.data) == 0)
-		tp_command_tell("'%s' has all of it\n", edited);
+		tp_command_tell("'%s' already has all lines\n", edited);
 	else if (!code)
 		status = tp_write_out(&changed, edited);
 	tp_buf_release(&text);
@@ -79,8 +80,8 @@ static int run(int argc, char **argv)
 	if (edited)
 		return edit(file);
 	printf(
-	    "# For the manifest of a program that TeePerf profiles. What is there already of these\n"
-	    "# arrays stays: add the entries to it. Not for production: whoever runs the enclave sees\n"
+	    "# For the manifest of a program that TeePerf profiles. If it already has these\n"
+	    "# arrays, add the entries to them. Not for production: whoever runs the enclave sees\n"
 	    "# in the log when it calls which function.\n"
 	    "fs.mounts = [\n"
 	    "  { type = \"untrusted_shm\", path = \"/dev/shm\", uri = \"dev:/dev/shm\" },\n"

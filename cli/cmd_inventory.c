@@ -72,9 +72,8 @@ static void note_source(const struct tp_from_source_counts *counts, uint32_t fun
 	    (unsigned long long)(counts->files - counts->lost), (unsigned long long)counts->files,
 	    (unsigned long long)counts->erroneous, functions);
 	tp_command_tell(
-	    "without a name until they are compiled: %llu templates and their members, %llu "
-	    "lambdas, %llu members that the compiler writes; left out: %llu functions of system "
-	    "headers\n",
+	    "without a name until compiled: %llu templates and their members, %llu lambdas, %llu "
+	    "members that the compiler generates; left out: %llu functions of system headers\n",
 	    (unsigned long long)counts->templates, (unsigned long long)counts->lambdas,
 	    (unsigned long long)counts->implied, (unsigned long long)counts->system);
 }
@@ -109,7 +108,7 @@ static int run(int argc, char **argv)
 	view.state = states[state + 1] ? state : -1;
 	if (format == FORMAT_TPINV && (limit_text || view.name || !view.system || view.state >= 0))
 		return tp_options_usage(
-		    "--format tpinv writes the whole inventory, of which no part can be chosen");
+		    "--format tpinv writes the whole inventory and cannot filter it");
 	if (!tp_parse_limit(limit_text, format == FORMAT_TABLE ? 40 : 0, &view.limit))
 		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
 	struct tp_inventory inventory;

@@ -194,7 +194,7 @@ static int run(int argc, char **argv)
 		argc += sql_count;
 	}
 	if (example && argc > 1)
-		return tp_options_usage("'%s' and an example: one of them at a time", argv[1]);
+		return tp_options_usage("'%s' and an example cannot be combined", argv[1]);
 
 	static struct opened opened;
 	struct tp_err err;

@@ -39,15 +39,17 @@ static void tell_recovered(const struct tp_recovered *recovered, const struct tp
 	char trace[PATH_MAX];
 	tp_shown_name(trace, recovered->trace);
 	if (err)
-		tp_command_warn("the log of a killed recorder was left, as its trace could not be "
-				"completed: %s",
+		tp_command_warn(
+		    "the log of a killed recorder was kept, as its trace could not be completed: "
+		    "%s",
 		    tp_err_format(err, text, sizeof(text)));
 	else if (recovered->gone)
 		tp_command_warn(
 		    "the log of a killed recorder was removed, as its trace '%s' is gone", trace);
 	else if (!tp_record_options.quiet)
-		tp_command_tell("'%s', whose recorder had been killed, was completed: %llu chunks "
-				"with %llu records more\n",
+		tp_command_tell(
+		    "'%s', whose recorder had been killed, was completed: %llu chunks with %llu "
+		    "records were added\n",
 		    trace, (unsigned long long)recovered->chunks,
 		    (unsigned long long)recovered->records);
 }
@@ -97,8 +99,8 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 {
 	if (session->region.shrunk_by)
 		tp_command_warn(
-		    "the log has only %llu MiB, as '%s' allows no more: raise that limit, or "
-		    "choose with '--size'",
+		    "the log has only %llu MiB, as '%s' allows no more: raise that limit, or give "
+		    "'--size'",
 		    (unsigned long long)session->region.chunk_count * TP_REGION_CHUNK_SIZE /
 			1048576,
 		    session->region.shrunk_by);

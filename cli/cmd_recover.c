@@ -18,8 +18,8 @@ static void say_lacks(const struct tp_recovered *recovered, const char *trace)
 	const struct tp_lacks *lacks = &recovered->lacks;
 	const unsigned long long others = lacks->chunks - lacks->counted;
 	if (lacks->counted)
-		tp_command_tell("%llu chunks with %llu events are gone: they could not be written "
-				"when this was recorded\n",
+		tp_command_tell(
+		    "%llu chunks with %llu events are gone: the recorder could not write them\n",
 		    (unsigned long long)lacks->counted, (unsigned long long)lacks->events);
 	if (others)
 		tp_command_tell(
@@ -27,8 +27,9 @@ static void say_lacks(const struct tp_recovered *recovered, const char *trace)
 		    "the trace nor in a log\n",
 		    others, (unsigned long long)lacks->more);
 	if (lacks->open && !lacks->chunks)
-		tp_command_tell("'%s' could not be read again to its end, so whether anything is "
-				"missing is not known\n",
+		tp_command_tell(
+		    "'%s' could not be reread to its end, so it is unknown whether anything is "
+		    "missing\n",
 		    trace);
 }
 
@@ -45,7 +46,7 @@ static void say(const struct tp_recovered *recovered)
 		const bool whole = !recovered->lacks.chunks && !recovered->lacks.open;
 		tp_command_tell("'%s' %s: there is nothing to recover\n", trace,
 		    recovered->damaged
-			? whole ? "has its end, but is damaged" : "has its end, and is incomplete"
+			? whole ? "has an end, but is damaged" : "has an end, and is incomplete"
 			: "is complete");
 		say_lacks(recovered, trace);
 		return;

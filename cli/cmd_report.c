@@ -112,7 +112,7 @@ static int run(int argc, char **argv)
 	// What is short is told by the timeline's times, which are as recorded; the sums are to agree with it.
 	if (open_options.min_time && !open_options.raw) {
 		open_options.raw = true;
-		tp_command_warn("with --min-time, times are as they were recorded, as with --raw");
+		tp_command_warn("with --min-time, times are as recorded, as with --raw");
 	}
 	struct tp_open_trace open = {.trace.source.fd = -1};
 	struct tp_open_trace other = {.trace.source.fd = -1};

@@ -56,10 +56,10 @@ static int add_all(struct tp_address_list *wanted, const struct teeperf_module *
 	if (added && wanted->count)
 		return TP_EXIT_DONE;
 	if (!added)
-		return tp_command_refuse(TP_ERR_MEMORY, NULL, "no memory for the addresses");
+		return tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory for the addresses");
 	return tp_command_refuse(TP_ERR_NOT_FOUND, module->path,
-	    "no functions are in its symbol table, nor in a debug file's; name the folder of that "
-	    "with --debug-dir");
+	    "neither its symbol table nor a debug file has functions; name the folder of the "
+	    "debug file with --debug-dir");
 }
 
 // A number in front of which PREFIX stands; printf takes longer than finding the names.

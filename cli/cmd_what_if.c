@@ -76,10 +76,10 @@ static int parse(void)
 	wanted.functions = functions.items;
 	wanted.function_count = functions.count;
 	if (wanted.view.columns && wanted.view.format != TP_FORMAT_TABLE)
-		return tp_options_usage("--columns is for tables: CSV and JSON have all of them");
+		return tp_options_usage("--columns is for tables: CSV and JSON have all columns");
 	if (limit_text && functions.count)
 		return tp_options_usage(
-		    "--limit is for the functions that are tried without --function");
+		    "--limit is for the functions that are chosen without --function");
 	if (!tp_parse_limit(limit_text, 20, &wanted.view.limit))
 		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
 	if (processors > 1 << 20)
@@ -101,10 +101,10 @@ static int show(const struct tp_open_trace *open)
 	const double off = predictions.replayed / predictions.measured - 1;
 	if (fabs(off) > TRUSTED)
 		tp_command_warn(
-		    "with nothing changed the model says %+.1f%% of the time that was measured, "
-		    "and its predictions are as far off: record where the program has its "
-		    "processors for itself, with a hardware clock and nothing lost, or say how "
-		    "many processors it had (--processors)",
+		    "with nothing changed, the model is %+.1f%% off the measured time, and its "
+		    "predictions are as far off: record on an idle machine, with a hardware clock "
+		    "and without losses, or give the number of processors that the program had "
+		    "(--processors)",
 		    100 * off);
 	tp_pager_start(open->damaged ? TP_EXIT_FAILED : TP_EXIT_DONE);
 	tp_stdout_open(&out);

@@ -204,9 +204,9 @@ int tp_manifest_edit(
 		if ((!marks[i] || !strstr(text, marks[i])) &&
 		    (place.kind == PLACE_NONE || (place.kind == PLACE_BLOCK && !settings[i].block)))
 			return tp_err_set(err, TP_ERR_SYNTAX, file,
-			    "line %u: '%s.%s' is written in a form that cannot be added to: change it to "
-			    "an array in brackets or to dotted keys, or add the lines that 'teeperf "
-			    "gramine-manifest' prints",
+			    "line %u: '%s.%s' is written in a form that cannot be extended: "
+			    "change it to an array in brackets or to dotted keys, or add the "
+			    "lines that 'teeperf gramine-manifest' prints",
 			    place.line, settings[i].table, settings[i].key);
 	}
 	tp_buf_init(&from);

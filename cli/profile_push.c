@@ -63,7 +63,7 @@ static int check_alone(const struct tp_push_options *options, const struct tp_ex
 			    : options->ca_file                       ? "cacert"
 			    : options->retries                       ? "retries"
 								     : NULL;
-	return given ? tp_options_usage("--%s is for --push URL, which is not given", given)
+	return given ? tp_options_usage("--%s needs --push URL", given)
 		     : check_labels(&options->labels);
 }
 
@@ -74,11 +74,11 @@ int tp_push_check(const struct tp_push_options *options, const struct tp_export 
 		return check_alone(options, export);
 	if (!export->pushed)
 		return tp_options_usage(
-		    "--push: servers of profiles do not take '%s': give --format pprof or otlp",
+		    "--push: profile servers do not accept '%s': give --format pprof or otlp",
 		    export->name);
 	if (options->server >= 0 && export->labels)
 		return tp_options_usage(
-		    "--server: '%s' goes to collectors of OpenTelemetry only", export->name);
+		    "--server: '%s' goes to OpenTelemetry collectors only", export->name);
 	int status = check_url(options->url);
 	if (!status)
 		status = check_labels(&options->labels);
@@ -92,7 +92,7 @@ int tp_push_check(const struct tp_push_options *options, const struct tp_export 
 	if (options->password_file && !options->user)
 		return tp_options_usage("--password-file needs --user");
 	if (options->token_file && options->user)
-		return tp_options_usage("--token-file and --user do not go together");
+		return tp_options_usage("--token-file and --user cannot be combined");
 	if (options->retries && (!tp_parse_limit(options->retries, 0, &retries) || retries > 1000))
 		return tp_options_usage(
 		    "--retries: '%s' is not a number from 0 to 1000", options->retries);
@@ -102,7 +102,7 @@ int tp_push_check(const struct tp_push_options *options, const struct tp_export 
 static void tell_retry(void *context, const struct tp_err *err, double seconds)
 {
 	(void)context;
-	tp_command_warn("%s: again in %g seconds", err->what, seconds);
+	tp_command_warn("%s: retrying in %g seconds", err->what, seconds);
 }
 
 static void tell(void *context, const char *text)

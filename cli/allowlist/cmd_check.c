@@ -135,8 +135,9 @@ static void add_summary(struct tp_buf *out, const struct tp_list_use *use,
 	tp_buf_add_char(out, '\n');
 	if (tally.compiled && tally.otherwise)
 		tp_buf_addf(out,
-		    "%" PRIu32 " of them were compiled otherwise: compile with this list for it to "
-		    "take effect\n",
+		    "%" PRIu32
+		    " of them were compiled differently: compile with this list for it to take "
+		    "effect\n",
 		    tally.otherwise);
 	if (profile->is_there) {
 		char calls[TP_TEXT_NUMBER];
@@ -210,7 +211,7 @@ static int check_budget(
 	tp_buf_addf(&what, "the predicted overhead, %.2f %%, is above the budget of %.4g %%",
 	    100 * cost->overhead_ns / cost->time_ns, 100 * budget);
 	const int code = tp_list_check_add(check, TP_FINDING_BUDGET, TP_SEVERITY_ERROR, what.data,
-	    "'teeperf allowlist generate' makes a list that keeps it", err);
+	    "'teeperf allowlist generate' makes a list within the budget", err);
 	tp_buf_release(&what);
 	return code;
 }

@@ -134,7 +134,7 @@ static void add_summary(struct tp_buf *out, const struct comparison *comparison)
 	    diff->effective[TP_CHANGE_ADDED], diff->effective[TP_CHANGE_REMOVED],
 	    diff->effective[TP_CHANGE_LEVEL]);
 	if (diff->without_effect)
-		tp_buf_addf(out, "%" PRIu32 " more in name only: inlined or removed%s\n",
+		tp_buf_addf(out, "%" PRIu32 " more without effect: inlined or removed%s\n",
 		    diff->without_effect, all ? "" : " (--all shows them)");
 	if (comparison->profile->is_there)
 		add_costs(out, comparison);

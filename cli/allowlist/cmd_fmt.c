@@ -80,7 +80,7 @@ static int run(int argc, char **argv)
 	if (!argc)
 		return tp_options_usage("expected a LIST");
 	if (in_place && check)
-		return tp_options_usage("'-w' and '--check' exclude each other");
+		return tp_options_usage("'-w' and '--check' cannot be combined");
 	bool any = false;
 	for (int i = 0; i < argc; i++) {
 		if (in_place && (!strcmp(argv[i], "-") || !strncmp(argv[i], "shipped:", 8)))

@@ -129,7 +129,7 @@ static void add_size(struct tp_buf *out, const struct tp_inventory_function *fun
 		if (facts->depth > 1)
 			tp_buf_addf(out, " %" PRIu64 " deep", facts->depth);
 		if (function->constant_trips)
-			tp_buf_addf(out, ", %" PRIu64 " with a constant number of rounds",
+			tp_buf_addf(out, ", %" PRIu64 " with a constant number of iterations",
 			    function->constant_trips);
 	}
 	if (function->instrs_start)
@@ -257,8 +257,7 @@ static void add_force(struct tp_buf *out, const struct tp_inventory_function *fu
 	add_title(out, "force");
 	if (copies)
 		tp_buf_addf_clean(out,
-		    "'fun:%s=force' makes a call, which is recorded, of each inlined copy (%" PRIu64
-		    ")\n",
+		    "'fun:%s=force' turns each inlined copy into a recorded call (%" PRIu64 ")\n",
 		    function->name, copies);
 	else
 		tp_buf_addf_clean(

@@ -115,7 +115,7 @@ static void add_heading(const struct tp_inventory *inventory, struct tp_buf *out
 		    out, ", %" PRIu32 " only in the source", sums.states[TP_PRESENCE_SOURCE]);
 	if (sums.ambiguous)
 		tp_buf_addf(
-		    out, "; %" PRIu32 " with a name that others have as well", sums.ambiguous);
+		    out, "; %" PRIu32 " that share their name with another", sums.ambiguous);
 	tp_buf_addf(out,
 	    "\ninstrumented: %" PRIu32 " with events, %" PRIu32 " sampled, %" PRIu32
 	    " counted; %" PRIu32 " not\n\n",
@@ -177,7 +177,7 @@ void tp_inventory_view_table(
 	if (rows.found)
 		tp_table_render(&table, out);
 	else
-		tp_buf_add_string(out, "none of them is like that\n");
+		tp_buf_add_string(out, "no function matches\n");
 	if (rows.count < rows.found)
 		tp_buf_addf(
 		    out, "(%" PRIu32 " more: --limit 0 shows all)\n", rows.found - rows.count);

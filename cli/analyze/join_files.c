@@ -21,27 +21,27 @@ static void warn_of(const struct tp_join_counts *counts)
 {
 	if (counts->ambiguous)
 		tp_command_warn(
-		    "%llu call%s of the TEE could be those of several threads, or of several calls of "
-		    "one: %s in threads of %s own; give calls that have no parameters a handle, and "
-		    "commands of OP-TEE the whole log of teeperf_tee_log: see teeperf/teeperf.h",
+		    "%llu call%s of the TEE could belong to several threads, or to several calls "
+		    "of one: %s in threads of %s own; give calls without parameters a handle, and "
+		    "OP-TEE commands the whole log of teeperf_tee_log: see teeperf/teeperf.h",
 		    (unsigned long long)counts->ambiguous, plural(counts->ambiguous),
 		    counts->ambiguous == 1 ? "it is" : "they are",
 		    counts->ambiguous == 1 ? "its" : "their");
 	if (counts->alone)
 		tp_command_warn(
-		    "%llu call%s of the TEE %s in no call of the host that was recorded: in threads of "
+		    "%llu call%s of the TEE %s in no recorded call of the host: in threads of "
 		    "their own",
 		    (unsigned long long)counts->alone, plural(counts->alone),
 		    counts->alone == 1 ? "is" : "are");
 	if (counts->dropped)
 		tp_command_warn(
-		    "%llu record%s of the TEE %s left out: of functions that are not its own",
+		    "%llu record%s of the TEE %s left out: their functions are not the TEE's own",
 		    (unsigned long long)counts->dropped, plural(counts->dropped),
 		    counts->dropped == 1 ? "was" : "were");
 	if (counts->times)
 		tp_command_warn(
-		    "%llu record%s of the TEE had times outside of the host's call and got the nearest "
-		    "ones in it",
+		    "%llu record%s of the TEE had times outside the host's call and got the "
+		    "nearest ones inside it",
 		    (unsigned long long)counts->times, plural(counts->times));
 }
 

@@ -159,13 +159,12 @@ static bool belongs(
 	switch (judge(first, &trace)) {
 	case KIN_UNKNOWN:
 		tp_command_warn(
-		    "'%s' does not say of which recording it is, as its beginning is damaged: it "
-		    "is left out",
+		    "'%s' does not name its recording, as its beginning is damaged: it is left out",
 		    name);
 		leave_out(family);
 		break;
 	case KIN_OTHER:
-		tp_command_warn("'%s' is of another recording than '%s': it is left out", name,
+		tp_command_warn("'%s' belongs to another recording than '%s': it is left out", name,
 		    first->source.name);
 		break;
 	case KIN_SAME:
@@ -280,7 +279,7 @@ static int open_first(
 		return tp_command_refuse(TP_ERR_LIMIT, file,
 		    "is of process %" PRIu64
 		    " of a recording: --family takes the first process' trace, whose name has no "
-		    "number behind it",
+		    "number at the end",
 		    family->members[0].process);
 	if (!family->opens[0]->trace.has_log)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, file,

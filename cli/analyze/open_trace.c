@@ -69,8 +69,7 @@ static void warn_of_log(const struct tp_tracefile *trace)
 	switch (tp_recover_look(&trace->log, &pid)) {
 	case TP_LOG_ORPHAN:
 		tp_command_warn(
-		    "more was recorded than '%s' holds, and its log is still there: 'teeperf "
-		    "recover %s' adds it",
+		    "'%s' lacks records that are still in its log: 'teeperf recover %s' adds them",
 		    file, file);
 		break;
 	case TP_LOG_RUNNING:
@@ -126,8 +125,7 @@ static const char *parse_range(const char *text, uint64_t *from, uint64_t *to)
 		return no_range;
 	if (!dots[2] || *to > *from)
 		return NULL;
-	return *to < *from ? "is a range that ends before it begins"
-			   : "is a range with nothing in it";
+	return *to < *from ? "is a range that ends before it begins" : "is an empty range";
 }
 
 const char *const tp_time_words[] = {"wall", "cpu", "wait", "preempted", NULL};

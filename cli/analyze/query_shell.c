@@ -30,8 +30,8 @@ static void note_once(bool *noted, bool applies, const char *text)
 static void add_notes(struct tp_query_session *session)
 {
 	note_once(&session->noted, tp_query_mixes_times(session->query),
-	    "times of calls and events are as recorded, those of all other tables without what "
-	    "recording has cost; --raw has all of them as recorded");
+	    "times in calls and events are as recorded, those in all other tables without the "
+	    "cost of recording; with --raw all are as recorded");
 	note_once(&session->noted_tid, tp_query_reads_tid(session->query),
 	    "tid is the system's number of a thread in all tables now; thread is the number in the "
 	    "trace, which calls, events and thread_paths had as tid");
@@ -114,8 +114,8 @@ static int check_function(
 	    "SELECT 1 FROM functions WHERE function = :function", parameter, 1, &sink, &err);
 	if (!code && !found)
 		tp_err_set(&err, TP_ERR_NOT_FOUND, NULL,
-		    "no function that was called is named '%s' (all of the name, as SELECT "
-		    "function FROM functions shows it)",
+		    "no called function is named '%s' (give the whole name, as SELECT function "
+		    "FROM functions shows it)",
 		    parameter->value);
 	return code || !found ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
@@ -171,12 +171,12 @@ const struct tp_query_example *tp_query_find_example(const char *name)
 
 // ---- lines that begin with a dot
 
-static const char *const help = ".help             this\n"
+static const char *const help = ".help             show this help\n"
 				".tables           the tables\n"
 				".schema [TABLE]   their columns, with units\n"
 				".example [NAME]   the queries that come with teeperf, or run one\n"
 				".show NAME        the SQL of one\n"
-				".param NAME=TEXT  what :NAME stands for; NAME alone: NULL\n"
+				".param NAME=TEXT  the value of :NAME; NAME alone: NULL\n"
 				".format FORMAT    table, csv, json or tsv\n"
 				".quit             or the end of input\n"
 				"Everything else is SQL, up to a semicolon. Ctrl-C ends a query.\n";
@@ -287,9 +287,9 @@ int tp_query_shell(struct tp_query_session *session)
 	tp_buf_init(&sql);
 	if (terminal)
 		tp_command_tell(
-		    "reading SQL from the terminal, without a prompt; for editing and "
-		    "history use 'rlwrap teeperf query FILE', or sqlite3 on the file of 'teeperf "
-		    "export --format sqlite'\n");
+		    "reading SQL from the terminal, without a prompt; for editing and history, "
+		    "use 'rlwrap teeperf query FILE', or sqlite3 on the file of 'teeperf export "
+		    "--format sqlite'\n");
 	while (!quit && (terminal || !status) && getline(&line, &capacity, stdin) >= 0) {
 		if (is_blank(sql.data) && line[0] == '.') {
 			status = do_command(session, line, &quit);

@@ -67,7 +67,7 @@ static void add_age(
 		tp_buf_addf(out, "; recording %s, for %.1f s", reply->on ? "on" : "off",
 		    (double)reply->elapsed_ns / 1e9);
 	if (watch->live) {
-		tp_buf_add_string(out, "; with what threads have recorded until now\n");
+		tp_buf_add_string(out, "; with the records of threads so far\n");
 		return;
 	}
 	tp_buf_add_string(out,

@@ -51,7 +51,8 @@ static bool check_compilers(const char *libraries)
 	}
 	if (!usable)
 		tp_doctor_show("missing", "compiler",
-		    "no clang with a plugin that it loads: install one, or build TeePerf for it");
+		    "no clang here loads a plugin: install a supported clang, or build TeePerf "
+		    "for this one");
 	return usable;
 }
 

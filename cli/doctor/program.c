@@ -71,8 +71,8 @@ static void show_names(const struct tp_elf_file *elf)
 	else
 		tp_doctor_show("-", "names",
 		    "stripped, only %" PRIu32
-		    " exported functions have names: give the folder of what "
-		    "strip took away as --debug-dir",
+		    " exported functions have names: give the folder of its debug files as "
+		    "--debug-dir",
 		    elf->symbol_count);
 	if (elf->build_id_size)
 		tp_doctor_show(
@@ -126,7 +126,8 @@ static void show_lines(const struct tp_elf_file *elf, const char *file)
 		    "ok", "lines", "debug information names the functions' source files");
 	else if (link[0])
 		tp_doctor_show("-", "lines",
-		    "debug information is in '%s': beside the program, in its .debug, or in a --debug-dir",
+		    "debug information is in '%s': next to the program, in its .debug, or in a "
+		    "--debug-dir",
 		    link);
 	else
 		tp_doctor_show(

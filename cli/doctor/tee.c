@@ -131,8 +131,8 @@ static bool show_sgx(const struct machine *machine)
 	const int level = sgx_level(machine);
 	tp_doctor_show("", "  clock",
 	    level == 2
-		? "SGX2: the soft clock; rdtsc is legal inside too, but the host decides what it "
-		  "says"
+		? "SGX2: the soft clock; rdtsc is also legal inside, but the host controls its "
+		  "value"
 	    : level == 1
 		? "SGX1: the soft clock only: rdtsc faults inside an enclave"
 		: "the soft clock; rdtsc faults inside an enclave of SGX1, and is legal with SGX2");
@@ -163,7 +163,7 @@ static bool show_virtual_machine(const struct machine *machine)
 	tp_doctor_show("", "  clock", "%s",
 	    tdx     ? "the processor's counter: TDX protects it from the host"
 	    : realm ? "the processor's counter, cntvct"
-		    : "the processor's counter; the host may set it off, except with SecureTSC");
+		    : "the processor's counter; the host can shift it, except with SecureTSC");
 	tp_doctor_show("", "  log", "%s",
 	    nitro
 		? "no memory is shared with the parent: 'teeperf record' in here, or a stream over "
@@ -204,7 +204,7 @@ static bool show_optee(const struct machine *machine)
 		return false;
 	char text[64];
 	line_of(machine, "/sys/class/tee/tee0/implementation_id", text, sizeof(text));
-	tp_doctor_show("ok", "TrustZone", "/dev/tee0 is there%s",
+	tp_doctor_show("ok", "TrustZone", "/dev/tee0 exists%s",
 	    has(machine, "/dev/teepriv0")
 		? ""
 		: "; without /dev/teepriv0 tee-supplicant loads no applications");
@@ -220,7 +220,7 @@ static bool show_keystone(const struct machine *machine)
 {
 	if (!has(machine, "/dev/keystone_enclave"))
 		return false;
-	tp_doctor_show("ok", "Keystone", "/dev/keystone_enclave is there");
+	tp_doctor_show("ok", "Keystone", "/dev/keystone_enclave exists");
 	tp_doctor_show(
 	    "", "  log", "private memory, copied out by edge calls; docs/platforms: keystone");
 	return true;
@@ -303,8 +303,7 @@ static void show_transports(const struct machine *machine)
 		line_of(machine, path, device, sizeof(device));
 		if (!strcmp(vendor, "0x1af4") && !strcmp(device, "0x1110"))
 			tp_doctor_show(locked ? "-" : "ok", "ivshmem",
-			    "memory that is shared with the host: "
-			    "/sys/bus/pci/devices/%s/resource2%s",
+			    "memory shared with the host: /sys/bus/pci/devices/%s/resource2%s",
 			    entry->d_name,
 			    locked
 				? "; this kernel is in lockdown and does not allow mapping it: use "
@@ -315,7 +314,7 @@ static void show_transports(const struct machine *machine)
 		closedir(folder);
 	show_ports(machine);
 	if (has(machine, "/dev/vsock"))
-		tp_doctor_show("ok", "vsock", "/dev/vsock is there, for a stream to the host");
+		tp_doctor_show("ok", "vsock", "/dev/vsock exists, for a stream to the host");
 }
 
 void tp_doctor_tees(const char *root)

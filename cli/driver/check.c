@@ -160,8 +160,8 @@ static void print_report(const struct report *report, const struct tp_list_check
 	if (report->use->line_count > 1 && !concerns_program(report)) {
 		if (!report->shared)
 			tp_command_warn(
-			    "'%s': no line of %s matches any of its functions (--check=off if it "
-			    "is not meant to)",
+			    "'%s': no line of %s matches any of its functions (--check=off if "
+			    "that is intended)",
 			    report->output, report->lists);
 		return;
 	}

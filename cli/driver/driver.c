@@ -64,8 +64,8 @@ static int find_toolchain(
 	struct tp_err err;
 	if (!tools->settings.is_off && plan->emulated_tls && (plan->compiles || plan->links))
 		return tp_command_refuse(TP_ERR_SYNTAX, NULL,
-		    "-femulated-tls cannot be instrumented: counters are in thread-local storage as the "
-		    "processor has it; compile without that option, or with --level off");
+		    "-femulated-tls cannot be instrumented: counters need the processor's own "
+		    "thread-local storage; compile without that option, or with --level off");
 	if (tp_driver_libraries(tools->libraries, &err))
 		return tp_command_fail(&err);
 	char installed[128] = "";
@@ -80,8 +80,8 @@ static int find_toolchain(
 	    !tp_driver_plugin(tools->libraries, tools->settings.major, tools->plugin)) {
 		add_installed(installed, sizeof(installed), tools->libraries, name);
 		return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
-		    "there is no plugin for LLVM %u in %s/teeperf: build it, or choose another with "
-		    "--llvm N (usable here: %s)",
+		    "cannot find a plugin for LLVM %u in %s/teeperf: build it, or choose another "
+		    "with --llvm N (usable here: %s)",
 		    tools->settings.major, tools->libraries, installed);
 	}
 	if (!plan->links)

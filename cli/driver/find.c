@@ -64,8 +64,8 @@ int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
 	if (!foreign || access(library, R_OK) == 0)
 		return 0;
 	return tp_err_set(err, TP_ERR_NOT_FOUND, path,
-	    "there is no TeePerf runtime for %s: install the C library for it (as "
-	    "libc6-dev-riscv64-cross) and build TeePerf again, which then makes one",
+	    "TeePerf has no runtime for %s: install the C library for it (such as "
+	    "libc6-dev-riscv64-cross) and build TeePerf again",
 	    plan->machine);
 }
 

@@ -68,7 +68,7 @@ int tp_list_files_resolve(const char *const *names, uint32_t count, const char *
 		if (strchr(real, ':')) {
 			free(real);
 			return tp_err_set(err, TP_ERR_LIMIT, path,
-			    "a list whose path has a ':' in it cannot be passed to the compiler");
+			    "a list whose path contains ':' cannot be passed to the compiler");
 		}
 		tp_buf_addf(paths, "%s%s", paths->size ? ":" : "", real);
 		free(real);

@@ -66,8 +66,8 @@ static void tell(const char *file, const struct tp_fleet_added *added)
 	if (quiet)
 		return;
 	if (added->already)
-		tp_command_tell(
-		    "'%s' is there already, as run %s\n", tp_shown_name(shown, file), added->id);
+		tp_command_tell("'%s' is already in the fleet, as run %s\n",
+		    tp_shown_name(shown, file), added->id);
 	else
 		tp_command_tell("added '%s' as run %s: %" PRIu64 " functions, %" PRIu64
 				" paths, %" PRIu64 " bytes\n",
@@ -81,7 +81,7 @@ static void tell_results(void *context, const char *task, const struct tp_fleet_
 	if (quiet)
 		return;
 	if (added->already)
-		tp_command_tell("'%s', task '%s' is there already, as run %s\n",
+		tp_command_tell("'%s', task '%s' is already in the fleet, as run %s\n",
 		    tp_shown_name(shown, context), task, added->id);
 	else
 		tp_command_tell("added '%s', task '%s' as run %s: %" PRIu64 " figures, %" PRIu64

@@ -112,15 +112,14 @@ static void warn(const struct tp_fleet_sums *sums)
 		    "expensive than they are",
 		    sums->raw, plural(sums->raw), sums->runs);
 	if (sums->in_cpu_time < sums->runs)
-		tp_command_warn(
-		    "how long %" PRIu64 " run%s of %" PRIu64
-		    " had processors is not known: the time of recording is taken for it",
+		tp_command_warn("how long %" PRIu64 " run%s of %" PRIu64
+				" had processors is unknown: the recording time is used",
 		    sums->runs - sums->in_cpu_time, plural(sums->runs - sums->in_cpu_time),
 		    sums->runs);
 	else if (own_ns > WAITED_RATIO * sums->time_ns)
 		tp_command_warn(
 		    "the functions have %.1f times the processor time of the runs: their threads "
-		    "waited, and only runs with 'record --events sched' know which functions did",
+		    "waited, and only runs with 'record --events sched' show which functions did",
 		    own_ns / sums->time_ns);
 }
 
@@ -169,8 +168,8 @@ static int choose(const struct tp_fleet_sums *sums, const char *directory)
 	    .time_ns = sums->time_ns,
 	    .in_cpu_time = in_cpu_time,
 	    .measured_ns = sums->recorded_ns,
-	    .time_source = in_cpu_time ? "processor time of the runs, less what recording has cost"
-				       : "the runs, less what recording has cost",
+	    .time_source = in_cpu_time ? "processor time of the runs, less the cost of recording"
+				       : "the runs, less the cost of recording",
 	};
 	find_clock(&given, sums->clock);
 	wanted.sums = &given;

@@ -74,9 +74,9 @@ static int run(int argc, char **argv)
 	if (tp_fleet_expire_runs(argv[0], &old, &done, &err))
 		return tp_command_fail(&err);
 	if (!quiet && dry_run)
-		tp_command_tell("%" PRIu64 " runs would go\n", done.runs);
+		tp_command_tell("%" PRIu64 " runs would be removed\n", done.runs);
 	else if (!quiet)
-		tp_command_tell("took out %" PRIu64 " runs: %" PRIu64 " files of %" PRIu64
+		tp_command_tell("removed %" PRIu64 " runs: %" PRIu64 " files of %" PRIu64
 				" bytes became %" PRIu64 " of %" PRIu64 "\n",
 		    done.runs, done.files_before, done.bytes_before, done.files_after,
 		    done.bytes_after);

@@ -45,14 +45,14 @@ static void tell_each(void *context, const char *day, const char *program, uint6
 	tp_command_tell("%s, '%s': %" PRIu64 " runs, %" PRIu64 " rows", day,
 	    tp_shown_name(shown, program), runs, rows);
 	if (rest)
-		fprintf(stderr, "; %" PRIu64 " runs of it to go", rest);
+		fprintf(stderr, "; %" PRIu64 " of its runs left", rest);
 	fputc('\n', stderr);
 }
 
 static void tell_retry(void *context, const struct tp_err *err, double seconds)
 {
 	(void)context;
-	tp_command_warn("%s: again in %g seconds", err->what, seconds);
+	tp_command_warn("%s: retrying in %g seconds", err->what, seconds);
 }
 
 static bool is_header_text(const char *text)
@@ -78,7 +78,7 @@ static int check_options(int argc, uint64_t *tries)
 		    "--password-file");
 	if (!tp_clickhouse_is_name(database))
 		return tp_options_usage(
-		    "--database: '%s' has other characters than letters, digits and '_'", database);
+		    "--database: '%s' has characters other than letters, digits and '_'", database);
 	if (user && !is_header_text(user))
 		return tp_options_usage("--user: the name has a control character");
 	if (password_file && !user)
@@ -111,7 +111,7 @@ static int run(int argc, char **argv)
 	const int code = tp_fleet_push_runs(&push, &pushed, &err);
 	if (!quiet)
 		tp_command_tell("pushed %" PRIu64 " runs: %" PRIu64 " rows in %" PRIu64
-				" bytes, %" PRIu64 " requests; %" PRIu64 " were there already\n",
+				" bytes, %" PRIu64 " requests; %" PRIu64 " were already there\n",
 		    pushed.runs, pushed.rows, pushed.bytes, pushed.requests, pushed.already);
 	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }

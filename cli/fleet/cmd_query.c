@@ -107,7 +107,7 @@ static int show_clickhouse(const struct tp_fleet_question *question)
 		database = TP_CLICKHOUSE_DATABASE;
 	if (!tp_clickhouse_is_name(database))
 		return tp_options_usage(
-		    "--database: '%s' has other characters than letters, digits and '_'", database);
+		    "--database: '%s' has characters other than letters, digits and '_'", database);
 	tp_buf_init(&out);
 	for (uint32_t i = 0; !status && i < parameters.count; i++) {
 		copies[i] = strdup(parameters.items[i]);

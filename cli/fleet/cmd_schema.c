@@ -26,11 +26,11 @@ static int print_clickhouse(void)
 		form.database = TP_CLICKHOUSE_DATABASE;
 	if (!tp_clickhouse_is_name(form.database))
 		return tp_options_usage(
-		    "--database: '%s' has other characters than letters, digits and '_'",
+		    "--database: '%s' has characters other than letters, digits and '_'",
 		    form.database);
 	if (form.cluster && !tp_clickhouse_is_name(form.cluster))
 		return tp_options_usage(
-		    "--cluster: '%s' has other characters than letters, digits and '_'",
+		    "--cluster: '%s' has characters other than letters, digits and '_'",
 		    form.cluster);
 	tp_buf_init(&out);
 	tp_clickhouse_schema(&out, &form);

@@ -77,7 +77,7 @@ static _Noreturn void become_recorder(const struct all *all, pid_t parent, pid_t
 	else if (asprintf(&path, "%s.%d", wanted->output, (int)process) < 0)
 		path = NULL;
 	if (!path) {
-		tp_command_warn("memory ran out; process %d is not recorded", (int)process);
+		tp_command_warn("out of memory: process %d is not recorded", (int)process);
 		_exit(TP_EXIT_FAILED);
 	}
 	wanted->output = path;
@@ -205,24 +205,24 @@ static void tell_rest(struct all *all, const struct round *round, bool again)
 	const bool none = !round->count;
 	if (round->left_over)
 		tp_command_warn(
-		    "%zu more processes fit '%s', and are not recorded: %d at a time are",
+		    "%zu more processes match '%s' but are not recorded: %d at a time are",
 		    round->left_over, pattern, PROCESSES_MOST);
 	if (round->refused > TOLD_MOST && !again)
 		tp_command_warn("%zu processes cannot be recorded", round->refused);
 	if (none && !all->told_none && !round->fitting)
-		tp_command_warn("no process fits '%s': %s", pattern,
+		tp_command_warn("no process matches '%s': %s", pattern,
 		    all->pattern.is_group
 			? "/proc/PID/cgroup has the path of a process's group"
 			: "it is for names as 'ps -e' shows them, or those of executable files");
 	else if (none && !all->told_none && round->strange == round->fitting)
 		tp_command_warn(
-		    "of %zu process%s that fit%s '%s' none has code that is built with 'teeperf cc' for "
-		    "Linux",
+		    "of %zu process%s that match%s '%s', none has code built with 'teeperf cc' "
+		    "for Linux",
 		    round->fitting, round->fitting == 1 ? "" : "es", round->fitting == 1 ? "s" : "",
 		    pattern);
 	else if (round->strange && !again && !none && !all->options->quiet)
 		tp_command_tell(
-		    "%zu other%s that fit%s '%s' %s no code that is built with 'teeperf cc'\n",
+		    "%zu other%s that match%s '%s' %s no code built with 'teeperf cc'\n",
 		    round->strange, round->strange == 1 ? "" : "s", round->strange == 1 ? "s" : "",
 		    pattern, round->strange == 1 ? "has" : "have");
 	all->told_none = none;

@@ -36,8 +36,7 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    "with '--stream' you start the program yourself: unexpected '%s'",
 		    wanted->argv[0]);
 	if (attach->stream_name && (attach->file || attach->offset || attach->force))
-		return tp_options_usage(
-		    "'--stream' and '--attach' are two ways to the same: give one of them");
+		return tp_options_usage("'--stream' and '--attach' cannot be combined");
 	if (!attach->file && (attach->offset || (attach->force && !attach->place.path)))
 		return tp_options_usage("'--offset' and '--force' go with '--attach' only");
 	if (attach->offset && tee && tee->at_start)
@@ -52,8 +51,8 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    "'--follow-fork' and '--tee' need a program that is started here");
 	if (attach->late && (wanted->control_signal || wanted->switch_signals))
 		return tp_options_usage(
-		    "'--control' and '--signals' need a program that is started here; one that "
-		    "runs already hears 'teeperf ctl' at once without");
+		    "'--control' and '--signals' need a program that is started here; a running "
+		    "program obeys 'teeperf ctl' at once without them");
 	if (attach->late && wanted->only.kind != TEEPERF_ONLY_ALL)
 		return tp_options_usage("'--only' needs a program that is started here");
 	if (attach->duration_ns && !attach->late && !attach->waits)
@@ -64,13 +63,13 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    tee ? ", and neither '--attach' nor '--stream'" : "");
 	if (wanted->argv && tee && tee->transport == TP_TEE_STREAM)
 		return tp_options_usage(
-		    "'%s' shares no memory: start the program yourself, and give '--stream' where "
-		    "its frames come from",
+		    "'%s' shares no memory: start the program yourself, and give the source of "
+		    "its frames to '--stream'",
 		    tee->name);
 	if (wanted->argv && tee && tee->elsewhere && !attach->file)
 		return tp_options_usage(
-		    "'%s' programs are not started from here: give '--attach' or '--stream', and "
-		    "no program",
+		    "'%s' programs cannot be started from here: give '--attach' or '--stream', "
+		    "and no program",
 		    tee->name);
 	if (attach->waits && wanted->follow_fork)
 		return tp_options_usage("'--follow-fork' needs a program that is started here");
@@ -80,7 +79,7 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    "not reach into a TEE");
 	if (attach->pid && wanted->argv)
 		return tp_options_usage(
-		    "'--pid' is of a process that runs already: leave '%s' out", wanted->argv[0]);
+		    "'--pid' names a running process: leave '%s' out", wanted->argv[0]);
 	if (!attach->waits && attach->timeout_s != UINT64_MAX)
 		return tp_options_usage(
 		    "'--attach-timeout' goes with '--attach' or '--stream', without a program");
@@ -92,9 +91,9 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 	if (attach->waits && wanted->events && (attach->stream_name || (tee && tee->foreign)))
 		return tp_options_usage(
 		    "'--events' needs a program that is started here, or '--attach' and a program "
-		    "that is a process of this machine");
+		    "that is a process on this machine");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_FULL)
-		return tp_options_usage("'--mode full' needs memory that is shared");
+		return tp_options_usage("'--mode full' needs shared memory");
 	if (attach->stream_name && wanted->mode == TEEPERF_MODE_RING)
 		return tp_options_usage(
 		    "'--mode ring' needs shared memory: records that were sent cannot be "
@@ -103,7 +102,7 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		return tp_options_usage(
 		    "'--on-start off' needs shared memory: recording could not be switched on");
 	if (attach->stream_name && wanted->only.kind != TEEPERF_ONLY_ALL)
-		return tp_options_usage("'--only' needs memory that is shared");
+		return tp_options_usage("'--only' needs shared memory");
 	if (attach->stream_name && wanted->clock != TP_CLOCK_CHOICE_AUTO)
 		return tp_options_usage(
 		    "with '--stream' the clock is the program's choice: leave '--clock' out");
@@ -151,7 +150,7 @@ static int await_program(struct tp_err *err)
 	int r;
 	while ((r = tp_stream_await(&source, &again, err)) && again)
 		if (told++ < STRANGERS_MAX)
-			tp_command_warn("a connection was closed, as no program's: %s",
+			tp_command_warn("a connection was closed, as it was not a program's: %s",
 			    tp_err_format(err, text, sizeof(text)));
 	return r;
 }
@@ -224,9 +223,8 @@ int tp_record_attach_prepare(
 		wanted->clock = tee->clock;
 	if (tee && tee->log_limit_bytes && wanted->size_bytes > tee->log_limit_bytes)
 		return tp_options_usage(
-		    "with '--port %s' '--size' is at most %lluM: a larger log is registered, but "
-		    "then each command that it is passed with fails, as the TEE lacks memory to "
-		    "map it",
+		    "with '--port %s' '--size' is at most %lluM: a larger log can be registered, "
+		    "but each command that passes it fails, as the TEE lacks memory to map it",
 		    tee->name, (unsigned long long)(tee->log_limit_bytes >> 20));
 	// Such a log is small, and each call takes a chunk of it, which must not wait for others.
 	if (tee && tee->log_bytes && wanted->drain == TP_DRAIN_CHOICE_AUTO &&
@@ -255,7 +253,7 @@ const char *tp_record_attach_reason(uint32_t attach)
 		return "it attached to the log, but has no code built with 'teeperf cc', or its "
 		       "allowlist selects no function";
 	if (attach == TEEPERF_ATTACH_BAD_LOG)
-		return "it entered with the log, but was given a part of it only, or its runtime "
+		return "it entered with the log, but was given only a part of it, or its runtime "
 		       "is of another version of teeperf";
 	if (attach == TEEPERF_ATTACH_BAD_MODULE)
 		return "parts of it were compiled by different versions of teeperf; rebuild all of "
@@ -309,7 +307,7 @@ void tp_record_attach_tell(
 			tp_command_warn(
 			    "process %d has %u runtimes of teeperf, and only one is recorded: the "
 			    "code that uses the one in '%s' is not (link libraries with 'teeperf "
-			    "cc', which has them use the executable's)",
+			    "cc', so that they use the executable's)",
 			    (int)attach->pid, session->late.others + 1, session->late.other);
 		return;
 	}
@@ -323,7 +321,7 @@ static void warn_of_stream(const struct tp_stream *stream)
 {
 	char text[TP_ERR_TEXT_SIZE];
 	if (stream->failed)
-		tp_command_warn("the stream was read no further: %s",
+		tp_command_warn("reading the stream stopped: %s",
 		    tp_err_format(&stream->error, text, sizeof(text)));
 	else if (!stream->frames.ended)
 		tp_command_warn(
@@ -331,8 +329,8 @@ static void warn_of_stream(const struct tp_stream *stream)
 	const uint64_t rest = stream->frames.ended ? tp_inlet_rest(&stream->inlet) : 0;
 	if (rest)
 		tp_command_warn(
-		    "%llu bytes of another run follow and were not read: give each run a file of "
-		    "its own",
+		    "%llu bytes of another run follow and were not read: give each run its own "
+		    "file",
 		    (unsigned long long)rest);
 }
 
@@ -343,14 +341,14 @@ bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct 
 	if (session->late_err.code) {
 		char text[TP_ERR_TEXT_SIZE];
 		tp_command_warn(
-		    "process %d still has the log, and stops recording when that is full: %s",
+		    "process %d still has the log, and stops recording when it is full: %s",
 		    (int)attach->pid, tp_err_format(&session->late_err, text, sizeof(text)));
 	}
 	if (!attach->waits && !attach->late)
 		return true;
 	if (attach->stream) {
 		warn_of_stream(attach->stream);
-		*how = attach->stream->frames.ended ? "the program said that it was over" : NULL;
+		*how = attach->stream->frames.ended ? "the program reported its end" : NULL;
 		return !attach->stream->failed;
 	}
 	if (counts->attach == TEEPERF_ATTACH_NONE) {
@@ -365,7 +363,7 @@ bool tp_record_attach_judge(const struct tp_record_attach *attach, const struct 
 		return false;
 	}
 	if (ended && session->guest_state == TP_GUEST_ENDED)
-		*how = "the program said that it was over";
+		*how = "the program reported its end";
 	else if (ended && session->guest_state == TP_GUEST_GONE)
 		*how = "the process that was watched ended";
 	else if (ended && session->guest_state == TP_GUEST_LEFT)

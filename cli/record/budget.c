@@ -19,18 +19,17 @@ static const char *refusal(const struct tp_record_options *options)
 	const struct tp_session_options *wanted = &options->wanted;
 	if ((!wanted->argv && !options->attach.pid && !options->attach.all) ||
 	    options->attach.file || options->attach.stream_name)
-		return "needs a PROGRAM to start, or '--pid': of others the processor time is not "
-		       "known";
+		return "needs a PROGRAM to start, or '--pid': the processor time of others is "
+		       "unknown";
 	if (options->attach.port_name || options->inner)
-		return "does not go with '--port' and '--tee': of a TEE's own time nothing is "
-		       "known";
+		return "does not go with '--port' and '--tee': the TEE's own time is unknown";
 	if (wanted->follow_fork)
 		return "does not go with '--follow-fork', where the choice of functions cannot be "
 		       "changed";
 	if (wanted->mode == TEEPERF_MODE_RING)
-		return "does not go with '--mode ring', where nothing is seen before the end";
+		return "does not go with '--mode ring', where nothing is read before the end";
 	if (wanted->drain == TP_DRAIN_CHOICE_LATE || wanted->drain == TP_DRAIN_CHOICE_END)
-		return "needs to see records at once: leave '--drain' out, or give '--drain now'";
+		return "needs records at once: leave '--drain' out, or give '--drain now'";
 	if (options->clock_choice == TP_CLOCK_CHOICE_NONE)
 		return "needs a clock: record with another '--clock'";
 	return NULL;
@@ -70,7 +69,7 @@ static void tell_switched(const struct tp_session *session)
 	tp_command_tell("budget %s: ", tp_text_share_exact(asked, facts->share));
 	if (facts->overhead >= 0)
 		fprintf(stderr,
-		    "events cost %s of the running time from the second second on, as reckoned; ",
+		    "events cost %s of the running time after the first second, by an estimate; ",
 		    tp_text_share(text, facts->overhead));
 	else
 		fprintf(stderr, "the program ran too briefly to measure the cost of events; ");
@@ -80,7 +79,7 @@ static void tell_switched(const struct tp_session *session)
 		char *name = tp_demangle(result->dearest[i].name);
 		fprintf(stderr, "%s%s (%s)",
 		    i                      ? ", "
-		    : result->switched > 1 ? ", the dearest: "
+		    : result->switched > 1 ? ", the most expensive: "
 					   : ": ",
 		    tp_shown_name(shown, name ? name : result->dearest[i].name),
 		    tp_text_share(text, result->dearest[i].share));
@@ -96,8 +95,8 @@ void tp_record_budget_tell(const struct tp_session *session, bool quiet)
 	if (!session->options.guide)
 		return;
 	if (result->refused.code)
-		tp_command_warn(
-		    "the budget was not kept, and all was recorded: %s", result->refused.what);
+		tp_command_warn("the budget was not kept, and everything was recorded: %s",
+		    result->refused.what);
 	else if (!quiet)
 		tell_switched(session);
 	if (result->stopped.code)
@@ -111,7 +110,7 @@ void tp_record_budget_tell(const struct tp_session *session, bool quiet)
 	else if (session->budget.overhead > budget.share && 2 * result->others_share > budget.share)
 		tp_command_warn(
 		    "the budget was exceeded: jumps (longjmp, exceptions, coroutines), which are "
-		    "recorded whatever is switched off, cost %s of the running time",
+		    "always recorded, cost %s of the running time",
 		    tp_text_share(text, result->others_share));
 	else if (session->budget.overhead > budget.share)
 		tp_command_warn(

@@ -181,7 +181,7 @@ static int check_daemon(struct tp_record_options *options)
 		    "option '--daemon' needs '--all NAME', the programs to record");
 	if (strcmp(options->wanted.output, TP_DEFAULT_TRACE) != 0)
 		return tp_options_usage(
-		    "with '--daemon' each trace has a name of its own: give '--output-dir DIR' in "
+		    "with '--daemon' each trace has its own name: give '--output-dir DIR' in "
 		    "place of '--output'");
 	if (options->wanted.start_off)
 		return tp_options_usage("'--on-start off' cannot be combined with '--daemon'");
@@ -214,12 +214,11 @@ int tp_record_all_check(struct tp_record_options *options)
 			    : all->keep != UINT64_MAX ? "--keep"
 						      : NULL;
 	if (all->pattern && (options->attach.pid || options->wanted.argv))
-		return tp_options_usage("'--all' is of processes that run already: leave %s out",
+		return tp_options_usage("'--all' names running processes: leave %s out",
 		    options->wanted.argv ? "the program" : "'--pid'");
 	if (all->pattern && (options->attach.file || options->attach.stream_name))
 		return tp_options_usage(
-		    "'--all' is of processes that run already: leave '--attach' and '--stream' "
-		    "out");
+		    "'--all' names running processes: leave '--attach' and '--stream' out");
 	if (all->daemon)
 		return check_daemon(options);
 	return alone ? tp_options_usage("option '%s' goes with '--daemon' only", alone) : 0;
@@ -234,8 +233,8 @@ void tp_record_daemon_tell(const struct tp_record_options *options)
 	if (options->quiet)
 		return;
 	tp_command_tell(
-	    "recording %s of all processes that fit '%s' every %s, into '%s', where %llu "
-	    "traces stay",
+	    "recording %s of all processes that match '%s' every %s, into '%s', keeping %llu "
+	    "traces",
 	    tp_text_ns(duration, options->attach.duration_ns), all->pattern,
 	    tp_text_ns(every, all->every_ns), tp_shown_name(shown, all->folder),
 	    (unsigned long long)all->keep);

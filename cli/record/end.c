@@ -25,13 +25,13 @@ static void warn_of_none(
 		return; // it was told already
 	if (secure)
 		tp_command_warn(
-		    "'%s' ran without recording: %s, and such a program does not write where "
-		    "its caller says; record a copy without these rights",
+		    "'%s' ran without recording: %s, and such a program ignores its caller's "
+		    "environment; record a copy without these rights",
 		    program, secure);
 	else if (is_not_loaded(launch))
 		tp_command_warn(
 		    "nothing was recorded: '%s' exited with %u, as programs do that cannot be "
-		    "loaded (a library that is missing?) or find no program to run",
+		    "loaded (is a library missing?) or find no program to run",
 		    program, launch->exit_value);
 	else if (tee && tee->transport == TP_TEE_PER_CALL)
 		tp_command_warn(
@@ -54,7 +54,7 @@ static void warn_of_attach(const struct tp_session_counts *counts, const struct 
 	const char *foreign = NULL;
 	// A library that is loaded later can end a recording that had begun.
 	const char *what = counts->records
-			       ? "recorded only until a library was loaded that does not fit"
+			       ? "recorded only until an incompatible library was loaded"
 			       : "ran without recording";
 	const char *reason = tp_record_attach_reason(counts->attach);
 	if (counts->attach == TEEPERF_ATTACH_BAD_CLOCK &&
@@ -90,8 +90,8 @@ static void warn_of_switches(const struct tp_session_counts *counts,
 		return;
 	if (counts->listens == TEEPERF_LISTENS_REFUSED)
 		tp_command_warn(
-		    "'%s' has a use of its own for signal %u (or it cannot be caught), so it was "
-		    "not listened for: give another one to '--control'",
+		    "'%s' uses signal %u itself (or it cannot be caught), so 'teeperf ctl' could "
+		    "not use it: give another one to '--control'",
 		    program, counts->listens_value);
 	if (counts->switches_missed)
 		tp_command_warn(
@@ -127,7 +127,7 @@ static void warn_of_losses(
 	else
 		tp_command_warn(
 		    "%llu events were lost: the program was faster than the recorder, which in "
-		    "%.2f s did not get to run for %.2f s and wrote for %.2f s (or signal handlers "
+		    "%.2f s had no processor for %.2f s and wrote for %.2f s (or signal handlers "
 		    "interrupted the runtime); %sgive a larger '--size', or instrument less with "
 		    "an allowlist",
 		    lost, passed, absent, writing,
@@ -160,8 +160,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		tp_command_warn("%llu forked child%s not recorded%s",
 		    (unsigned long long)counts->forked, counts->forked == 1 ? " was" : "ren were",
 		    options->wanted.follow_fork ? ""
-		    : counts->forked == 1       ? ": record with '--follow-fork' to have it, too"
-					  : ": record with '--follow-fork' to have them, too");
+		    : counts->forked == 1 ? ": record with '--follow-fork' to record it as well"
+					  : ": record with '--follow-fork' to record them as well");
 	if (counts->refused && options->attach.tee &&
 	    options->attach.tee->transport == TP_TEE_PER_CALL)
 		tp_command_warn(
@@ -174,7 +174,7 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are",
 		    options->attach.tee
 			? ""
-			: " (a library with a runtime of its own counts as a process, as one does "
+			: " (a library with its own runtime counts as a process, and so does one "
 			  "that dlmopen loads)");
 	if (counts->modules_refused)
 		tp_command_warn(
@@ -226,8 +226,7 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
 	    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
 	    (unsigned long long)counts->lost, (double)counts->file_bytes / 1e6, shown);
 	if (counts->hurried)
-		fprintf(stderr,
-		    "; %llu of %llu chunks are not compressed, as there was no time for it",
+		fprintf(stderr, "; %llu of %llu chunks are not compressed, for lack of time",
 		    (unsigned long long)counts->hurried, (unsigned long long)counts->chunks);
 	if (launch->ended && launch->exit_kind == TEEPERF_EXIT_SIGNAL)
 		fprintf(stderr, "; the program was killed by signal %u (%s)", launch->exit_value,

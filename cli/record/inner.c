@@ -16,14 +16,14 @@ int tp_record_inner_prepare(struct tp_session_options *wanted)
 		    "its log");
 	if (wanted->place || wanted->inherit)
 		return tp_options_usage(
-		    "'--tee' is for a host program that shares memory with its TEE: '--attach' and "
-		    "this '--port' are for programs that are inside as a whole");
+		    "'--tee' is for a host program that shares memory with its TEE: '--attach' "
+		    "and this '--port' are for programs that run entirely inside");
 	if (wanted->follow_fork)
 		return tp_options_usage(
-		    "'--tee' and '--follow-fork' do not go together: there is one log for the TEE");
+		    "'--tee' and '--follow-fork' cannot be combined: there is one log for the TEE");
 	if (wanted->mode == TEEPERF_MODE_RING)
 		return tp_options_usage(
-		    "'--tee' and '--mode ring' do not go together: marks would be missing");
+		    "'--tee' and '--mode ring' cannot be combined: marks would be missing");
 	if (wanted->clock == TP_CLOCK_CHOICE_NONE)
 		return tp_options_usage(
 		    "the two sides cannot be joined with '--clock none': leave out '--tee'");
@@ -41,7 +41,7 @@ static void warn_of_attach(uint32_t attach)
 		tp_command_warn(
 		    "the TEE recorded nothing: its part is not built with 'teeperf cc', or the "
 		    "host did not hand it the log (teeperf_tee_log, in teeperf/teeperf.h), so the "
-		    "trace is the host's alone");
+		    "trace has only the host's side");
 	else if (attach == TEEPERF_ATTACH_BAD_CLOCK)
 		tp_command_warn(
 		    "the TEE's side ran without recording: it was compiled for another clock; "

@@ -180,8 +180,8 @@ static int choose(const struct tp_allowlist *list, const struct tp_option_list *
 			decide_inventory(choice, list, &inventory);
 		else if (has_globs(list))
 			tp_command_warn(
-			    "'%s' %s, so only lines of '--only' that name one function outright "
-			    "(fun:NAME) count%s",
+			    "'%s' %s, so only lines of '--only' that name one function exactly "
+			    "(fun:NAME) are used%s",
 			    program ? program : "the program", tp_edition.no_inventory,
 			    tp_edition.get_inventory);
 		decide_named(choice, list, has ? &inventory : NULL);

@@ -20,7 +20,7 @@ int tp_doctor_build(bool *good, struct tp_err *err)
 bool tp_doctor_program(const char *file)
 {
 	tp_doctor_show("missing", "program",
-	    "this teeperf only records and cannot look into '%s': ask 'teeperf doctor' of a "
+	    "this teeperf only records and cannot look into '%s': use 'teeperf doctor' of a "
 	    "complete TeePerf, on any machine",
 	    file);
 	return false;

@@ -11,7 +11,7 @@ const struct tp_edition tp_edition = {
 	"before, and copy the trace back to it.\n",
     .first = first,
     .unknown = "This teeperf only records: the complete TeePerf has all other commands.\n",
-    .next = "next, where TeePerf is complete: ",
-    .no_inventory = "is not looked into by this teeperf, which only records",
+    .next = "next, with a complete TeePerf: ",
+    .no_inventory = "cannot be read by this teeperf, which only records",
     .get_inventory = "",
 };

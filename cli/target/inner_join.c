@@ -8,8 +8,8 @@ bool tp_record_inner_join(const char *host, const char *tee, bool quiet)
 	char tee_word[TP_SHELL_WORD_SIZE];
 	if (!quiet)
 		tp_command_tell(
-		    "the host's side is in %s, the TEE's in %s; copy both to where TeePerf is "
-		    "complete; there: teeperf join -o joined.trace %s %s\n",
+		    "the host's side is in %s, the TEE's in %s; copy both to a complete TeePerf "
+		    "and run there: teeperf join -o joined.trace %s %s\n",
 		    tp_shell_word(host_word, host), tp_shell_word(tee_word, tee), host_word,
 		    tee_word);
 	return true;

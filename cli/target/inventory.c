@@ -10,8 +10,8 @@ int tp_inventory_open(
 {
 	*inventory = (struct tp_inventory){0};
 	return tp_err_set(err, TP_ERR_NOT_FOUND, count ? paths[0] : NULL,
-	    "this teeperf only records and reads no inventories: leave out '--inventory', and name "
-	    "functions outright (fun:NAME)");
+	    "this teeperf only records and reads no inventories: leave out '--inventory', and "
+	    "name functions exactly (fun:NAME)");
 }
 
 void tp_inventory_release(struct tp_inventory *inventory)

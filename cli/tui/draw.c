@@ -515,7 +515,7 @@ static const char *nothing(const struct drawing *drawing)
 	if (page->ticket)
 		return "reading calls; Esc stops it";
 	if (tp_tui_page_needs_paths(page) && !tui->ready)
-		return "making the call tree";
+		return "building the call tree";
 	if (tp_tui_page_needs_paths(page) && tui->data->paths_code)
 		return "not enough memory for the call tree: use --depth or --min-time";
 	if (page->filter.text[0])

@@ -26,7 +26,7 @@ static const char *const suffixes[TP_AUTOTUNE_VARIANTS] = {
     [TP_AUTOTUNE_FROM] = "from",
 };
 #define PLACE_SUFFIX "place"
-#define BUILD_ALL "the build command has to build everything each time, as 'make -B' does"
+#define BUILD_ALL "the build command must build everything each time, as 'make -B' does"
 
 struct path {
 	char text[PATH_MAX];
@@ -195,16 +195,15 @@ static int check_unit(const struct tp_autotune_builder *builder, const char *pro
 		    unit->main_file, unit->level, level);
 	if (list != (*unit->lists != '\0'))
 		return tp_err_set(err, TP_ERR_FORMAT, product,
-		    list
-			? "'%s' was compiled without the list: " BUILD_ALL
-			: "'%s' was compiled with an allowlist: the build command must not set one "
-			  "itself, and has to build everything each time, as 'make -B' does",
+		    list ? "'%s' was compiled without the list: " BUILD_ALL
+			 : "'%s' was compiled with an allowlist: the build command must not set "
+			   "one itself, and must build everything each time, as 'make -B' does",
 		    unit->main_file);
 	if (list && (!strcmp(unit->lists, old) || strcmp(unit->lists, builder->lists)))
 		return tp_err_set(err, TP_ERR_FORMAT, product,
-		    "'%s' was compiled with another allowlist than this round's: the build command "
-		    "must not set one itself, and has to build everything each time, as 'make -B' "
-		    "does",
+		    "'%s' was compiled with another allowlist than this round's: the build "
+		    "command must not set one itself, and must build everything each time, as "
+		    "'make -B' does",
 		    unit->main_file);
 	return 0;
 }
@@ -297,8 +296,7 @@ int tp_autotune_builder_keep_from(struct tp_autotune_builder *builder, struct tp
 	for (uint32_t i = 0; i < builder->product_count; i++)
 		if (!is_elf(builder->products[i].path))
 			return tp_err_set(err, TP_ERR_NOT_FOUND, builder->products[i].path,
-			    "has to be there, as it was recorded: a profile has no names of its "
-			    "own");
+			    "must exist as it was recorded: a profile itself has no names");
 	return keep(builder, TP_AUTOTUNE_FROM, err);
 }
 

@@ -96,8 +96,8 @@ static void note_waiting(struct tp_autotune *tune, const struct tp_generated *ge
 		own_ns += generated->workload.functions[i].self_ns;
 	if (!tune->by_perf && own_ns > WAITING * tune->native_cpu_ns)
 		tp_problems_add(&tune->notes, TP_ERR_LIMIT, NULL,
-		    "functions have %.0f %% more time of their own than the program takes of the "
-		    "processors: they wait, which counts as named; --samples perf leaves it out",
+		    "functions have %.0f %% more self time than the program has processor time: "
+		    "they wait, which counts as named; --samples perf leaves it out",
 		    100 * (own_ns / tune->native_cpu_ns - 1));
 }
 

@@ -61,7 +61,7 @@ int tp_autotune_check_same(struct tp_autotune *tune, const struct tp_autotune_ra
 	char what[256];
 	char end[128];
 	if (ran->exit_kind != first->exit_kind || ran->exit_value != first->exit_value) {
-		snprintf(what, sizeof(what), "%s when built %s, and not otherwise",
+		snprintf(what, sizeof(what), "%s when built %s, but not otherwise",
 		    tp_autotune_end_text(ran, end, sizeof(end)), which);
 		return tp_autotune_fail_of_run(tune, what, err);
 	}

@@ -41,7 +41,7 @@ static void print_builds(const struct tp_autotune *tune)
 	char calls[TP_TEXT_NUMBER];
 	printf("%-22s%12s%12s%22s\n", "build", "time", "overhead", "range over rounds");
 	printf("%-22s%12s\n", "not instrumented", tp_text_ns_fixed(time, tune->native_ns));
-	print_series("... beside a recorder", &tune->alone_series);
+	print_series("... with a recorder", &tune->alone_series);
 	putchar('\n');
 	tp_text_count_short(calls, tune->calls);
 	if (tune->count_series.count) {
@@ -96,10 +96,10 @@ static void print_verdict(const struct tp_autotune *tune, const char *output)
 	    "\nBudget %.4g %%: measured %+.1f %% (error of the median %.1f), predicted %+.1f %%.\n",
 	    100 * tune->options.budget, 100 * best->tried.measured.median,
 	    100 * best->tried.measured.error, 100 * best->tried.predicted);
-	printf("Named: %.1f %% of the time, %.1f %% by events and %.1f %% by samples. Within the "
-	       "budget\n"
-	       "events alone could name at most %.1f %%, and samples at most %.1f %% of what these "
-	       "events leave.\n",
+	printf(
+	    "Named: %.1f %% of the time, %.1f %% by events and %.1f %% by samples. Within the "
+	    "budget\n"
+	    "events alone could name at most %.1f %%, and samples at most %.1f %% of the rest.\n",
 	    100 * best->tried.named, 100 * best->shares.events, 100 * best->shares.samples,
 	    100 * best->shares.bound, 100 * best->shares.sample_bound);
 	printf("Functions: %u with events, %u sampled, %u counted; %s records a run.\n",
@@ -110,11 +110,10 @@ static void print_verdict(const struct tp_autotune *tune, const char *output)
 void tp_autotune_report_text(const struct tp_autotune *tune, const char *output)
 {
 	const char *how = tune->by_perf       ? "samples by perf"
-			  : tune->given_times ? "the trace that was given"
+			  : tune->given_times ? "the given trace"
 					      : "a trace of all calls";
-	printf("%s time of '%s', medians of %u or more runs in turn with ones that are not "
-	       "instrumented;\n"
-	       "own times of functions are from %s.\n\n",
+	printf("%s time of '%s', medians of %u or more runs in turn with uninstrumented ones;\n"
+	       "self times of functions are from %s.\n\n",
 	    tune->options.by_cpu ? "CPU" : "Wall", tune->options.program[0], tune->options.runs,
 	    how);
 	print_builds(tune);

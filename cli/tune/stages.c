@@ -44,7 +44,7 @@ static int first_native(struct tp_autotune *tune, struct tp_err *err)
 		    tune, tp_autotune_end_text(&tune->first, end, sizeof(end)), err);
 	if (tune->first.exit_value)
 		tp_problems_add(&tune->notes, TP_ERR_FORMAT, NULL,
-		    "'%s' %s when it is not instrumented; the same is demanded of all runs",
+		    "'%s' %s when it is not instrumented; all runs must do the same",
 		    tune->options.program[0], tp_autotune_end_text(&tune->first, end, sizeof(end)));
 	struct tp_autotune_ran again;
 	code = tp_autotune_run_variant(tune, TP_AUTOTUNE_NATIVE, NULL, false, &again, err);
@@ -100,7 +100,7 @@ static int open_given(struct tp_autotune *tune, struct tp_err *err)
 	if (code)
 		return code;
 	if (!contents.calls)
-		return tp_err_set(err, TP_ERR_NOT_FOUND, file, "there are no calls in it");
+		return tp_err_set(err, TP_ERR_NOT_FOUND, file, "it has no calls");
 	if (contents.lost)
 		return tp_err_set(err, TP_ERR_TRUNCATED, file,
 		    "lost %llu events, so calls and times are too low: record again with a larger "
@@ -119,7 +119,7 @@ static int open_given(struct tp_autotune *tune, struct tp_err *err)
 // What a recorder costs a program that does not log anything: memory that it prepares, cores.
 static int find_fixed(struct tp_autotune *tune, struct tp_err *err)
 {
-	tp_autotune_say(tune, "running it beside a recorder and without");
+	tp_autotune_say(tune, "running it with a recorder and without");
 	struct tp_autotune_ran last;
 	struct tp_autotune_series *series = &tune->alone_series;
 	const int code = tp_autotune_run_series(

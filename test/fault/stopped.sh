@@ -65,7 +65,7 @@ kill -CONT "$recorder"
 wait "$recorder" || fail "$(cat stream.err)"
 exact stream.trace stream.accounts >lost || fail "the counts are wrong"
 says '^lost=[1-9]' lost
-says 'warning: [0-9]+ events were lost: the program was faster than the recorder, which in [0-9.]+ s did not get to run for ([1-9][0-9]*\.|0\.[1-9])' stream.err
+says 'warning: [0-9]+ events were lost: the program was faster than the recorder, which in [0-9.]+ s had no processor for ([1-9][0-9]*\.|0\.[1-9])' stream.err
 "$TEEPERF" analyze stream.trace >out 2>err
 says '^lost  .* events: times and counts are too low' out
 

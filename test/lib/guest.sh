@@ -95,7 +95,7 @@ through_memory() {
 	for name; do
 		recorder --attach memory
 		run "$name" $log
-		ends 0 'the program said that it was over'
+		ends 0 'the program reported its end'
 		same run.trace "$name"
 		facts run.trace lost=0 end_sections=1 host.port=vm
 		at_work "$name through ivshmem: $(grep -vc '^sum' got) paths, $(awk '/^sum/ { n += $NF } END { print n }' got) calls"
@@ -108,7 +108,7 @@ through_port() {
 		recorder --stream unix:stream
 		port=$(guest ask on await teeperf here)
 		run "$name" "TEEPERF_STREAM=$port"
-		ends 0 'the program said that it was over'
+		ends 0 'the program reported its end'
 		same run.trace "$name"
 		facts run.trace lost=0 end_sections=1 host.port=vm host.transport=stream
 		guest ask on await teeperf gone >/dev/null

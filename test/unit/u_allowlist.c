@@ -300,9 +300,9 @@ static void test_xray(void **state)
 	expect("[always]\nfun:f@src:a/*\n", &f, TP_CATEGORY_SKIP, 0);
 
 	expect_warnings("[always]\nfun:f\n[never]\nsrc:f\n fun:f\n[always]\nfun:g=arg1\n",
-	    (const char *[]){"x.allow:5:6: 'fun:f' is in [always], too", NULL});
+	    (const char *[]){"x.allow:5:6: 'fun:f' is also in [always]", NULL});
 	expect_warnings("[never]\nfun:g\nfun:f\n[always]\nfun:g=arg1\n",
-	    (const char *[]){"x.allow:2:5: 'fun:g' is in [always], too", NULL});
+	    (const char *[]){"x.allow:2:5: 'fun:g' is also in [always]", NULL});
 	expect_warnings("[always]\nname:f\n!fun:f\nfunction:f\nfun:a=arg2\nsrc:a=arg1\nmain\nx:y\n",
 	    (const char *[]){"x.allow:2:1: the line is skipped, as XRay does",
 		"x.allow:3:1: the line is skipped, as XRay does",

@@ -320,7 +320,7 @@ static void test_refused(void **state)
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tby=list\n", TP_ERR_FORMAT, 3,
 	    "'list' is no place");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tfile=#0\n", TP_ERR_FORMAT, 3,
-	    "no 'file' line #0");
+	    "'file' line #0 does not exist");
 	refuse(HEAD "unit\ta\nfun\tf\\q\texternal\temitted\n", TP_ERR_FORMAT, 3, "bad escape");
 	refuse(HEAD "unit\ta\nfun\tf\\x00\texternal\temitted\n", TP_ERR_FORMAT, 3, "bad escape");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\t#1\n\n", TP_ERR_FORMAT, 4,

@@ -436,7 +436,7 @@ static void test_early(void **state)
 	tp_tui_show(&tui, &first.data, false);
 	assert_string_equal(rows(), "emit main parse read_all");
 	press("t");
-	assert_true(shows("making the call tree"));
+	assert_true(shows("building the call tree"));
 	tp_tui_show(&tui, &first.data, true);
 	assert_string_equal(rows(), "main .emit .parse");
 	end();

@@ -94,7 +94,7 @@ EOS
 # Samples instead of a trace: the names come from the native program, the calls from the one that counts.
 if command -v perf >/dev/null && perf record -q -o perf.data true 2>/dev/null; then
 	expect 0 tune --samples perf --work perf -- make -B -C app -- ./app/app word
-	says 'own times of functions are from samples by perf' out
+	says 'self times of functions are from samples by perf' out
 	says '^large[[:space:]][0-9]+$' perf/samples
 	says '^large,300,[1-9]' perf/profile.csv
 else
@@ -148,7 +148,7 @@ expect 1 tune --build '
 	flag=1
 	[ "$TEEPERF_LEVEL" != off ] || flag=0
 	$CC -DINSTRUMENTED=$flag -O2 changed.c app/work.c -o changed' -- ./changed word
-says "ended with exit status 1 when built to count calls, and not otherwise" err
+says "ended with exit status 1 when built to count calls, but not otherwise" err
 
 # A signal ends what runs, and leaves nothing.
 rm -rf tmp/*

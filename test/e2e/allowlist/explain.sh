@@ -49,7 +49,7 @@ cat >wanted <<'EOS'
 parse
   defined     src/parse.c:10, external, in src/parse.c (app)
   presence    a function of its own
-  size        80 instructions in 9 blocks, 2 loops 2 deep, 1 with a constant number of rounds; 90 before optimisation
+  size        80 instructions in 9 blocks, 2 loops 2 deep, 1 with a constant number of iterations; 90 before optimisation
   calls       'parse_line' (about 3 for each call), 'init'; 1 indirect
   list says   allow, by hot.allow:5: fun:parse=allow
   overrides   hot.allow:4: fun:parse=sample/16
@@ -71,13 +71,13 @@ parse_line
   size        30 instructions in 4 blocks; 40 before optimisation
   called by   'parse'
   compiled as skip
-  force       'fun:parse_line=force' makes a call, which is recorded, of each inlined copy (1)
+  force       'fun:parse_line=force' turns each inlined copy into a recorded call (1)
 EOS
 same
 expect 0 explain digit hot.allow -- app.tpinv
 says "^  presence    inlined into 'parse' \(3 times\) and 'parse_line'$" out
 says '^  size        5 instructions before optimisation$' out
-says "^  force       'fun:digit=force' makes a call, which is recorded, of each inlined copy \(4\)$" out
+says "^  force       'fun:digit=force' turns each inlined copy into a recorded call \(4\)$" out
 
 # By name, by several names, by nearly a name.
 expect 0 explain Lexer::next -- app.tpinv
@@ -117,7 +117,7 @@ cat >wanted <<'EOS'
 +  parse_line  skip   allow      b.allow:2
 
 1 added, 0 removed, 1 recorded in another way
-1 more in name only: inlined or removed (--all shows them)
+1 more without effect: inlined or removed (--all shows them)
 EOS
 sed 's/ *$//' out >trimmed
 diff -u wanted trimmed || fail "this is not what it should say"

@@ -105,7 +105,7 @@ printf 'app::hot(unsigned int)\t60\n_ZN3app4spinEj\t20\n__libc_start_main\t20\n'
 generate --counts counts.trace --samples samples --budget 0.1% -o counts.allow
 says '^fun:_ZN3app3hotEj=sample/256$' counts.allow
 says '^fun:_ZN3app4spinEj$' counts.allow
-says 'from samples; 20.0% of them outside the profile's functions$' out
+says "from samples; 20.0% of them outside the profile's functions\$" out
 # A pipe cannot be read from its beginning again.
 cat samples | expect 1 "$TEEPERF" allowlist generate --counts counts.trace --samples /dev/stdin --budget 0.1%
 says "'/dev/stdin': cannot read samples: " err

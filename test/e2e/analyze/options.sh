@@ -18,8 +18,8 @@ refused() {
 refused '--by-caller is for the view histogram' --by-caller
 refused '--by-caller is for the view histogram' --view function --function main --by-caller
 for view in tree threads inverted timeline contention transitions; do
-	refused "'$view' has an order of its own" --view $view --sort calls
-	refused "'$view' has an order of its own" --view $view --sort self
+	refused "'$view' has its own order" --view $view --sort calls
+	refused "'$view' has its own order" --view $view --sort self
 done
 refused '--columns is for tables' --columns calls --format csv
 refused '--columns is for tables' --view tree --columns calls --format json

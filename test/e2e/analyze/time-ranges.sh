@@ -23,7 +23,7 @@ for range in 2s..1s 5s..1s 1us..0; do
 done
 for range in 1ms..1ms 1ms..1000us 0..0s ..0ns; do
 	expect 129 "$TEEPERF" analyze --time-range $range ended.trace
-	says "'$range' is a range with nothing in it" err
+	says "'$range' is an empty range" err
 done
 # 0 is a time with any unit, and without one.
 expect 0 "$TEEPERF" analyze --time-range 0..1ms ended.trace

@@ -50,7 +50,7 @@ for drain in now end; do
 		await seen.out ' leaf'
 		says '^ +19 .* leaf' seen.out
 		says '^ +1 .* main' seen.out
-		says '^watching .*; with what threads have recorded until now$' seen.out
+		says '^watching .*; with the records of threads so far$' seen.out
 		kill -INT $watch
 		kill $watch 2>/dev/null || : # it may have ended
 		wait $watch || :

@@ -146,13 +146,13 @@ rm all.trace.*
 
 # Nobody fits, nobody that could be recorded, everybody.
 expect 1 "$TEEPERF" record --all "tp$$-none"
-says "no process fits 'tp$$-none'" err
+says "no process matches 'tp$$-none'" err
 cp "$(command -v sleep)" "tp$$sleep"
 "./tp$$sleep" 1000 4>&- 5>&- 6>&- &
 other=$!
 await_true '[ "$(cat /proc/$other/comm)" = "tp$$sleep" ]' 'a program'
 expect 1 "$TEEPERF" record --all "tp$$sleep"
-says "of 1 process that fits 'tp$$sleep' none has code that is built with 'teeperf cc'" err
+says "of 1 process that matches 'tp$$sleep', none has code built with 'teeperf cc'" err
 for pattern in '*' '?*' '[a-z]*' / '' cgroup: cgroup:/ 'cgroup:/*' cgroup:/sys/fs/cgroup; do
 	expect 129 "$TEEPERF" record --all "$pattern"
 	says "option '--all' of '.*' fits every process" err
@@ -177,7 +177,7 @@ await_true '[ "$(grep -c " records of " rec.err)" -ge 4 ]' 'two rounds'
 await rec.err 'removed [0-9]* older trace'
 kill -TERM "$recorder"
 ended 0 rec
-says "recording 200.0 ms of all processes that fit 'tp$$\\*' every 1.000 s, into 'state', where 3 traces stay" rec.err
+says "recording 200.0 ms of all processes that match 'tp$$\\*' every 1.000 s, into 'state', keeping 3 traces" rec.err
 [ -e state/other.trace ] || fail 'a file that is no trace of it was removed'
 [ ! -e "state/tp$$one.12.20200101T000000Z.trace" ] || fail 'the oldest trace is there'
 [ "$(ls state | wc -l)" -le 7 ] || fail "these traces stay: $(ls state)"

@@ -19,7 +19,7 @@ refused() {
 expect 0 true
 sleep 1000 &
 other=$!
-refused "no code that is built with 'teeperf cc'" --pid "$other"
+refused "no code built with 'teeperf cc'" --pid "$other"
 kill "$other"
 wait "$other" || true
 refused "process $other does not exist" --pid "$other"

@@ -179,7 +179,7 @@ says 'obeys when it next takes a chunk of the log' err
 expect 1 "$TEEPERF" ctl drop main "$recorder"
 says 'has not read the last selection yet: try again when it has' err
 expect 0 "$TEEPERF" ctl status "$recorder"
-says '^choices    1, the last one pending: the program has not looked yet$' out
+says '^choices    1, the last one pending: the program has not read it yet$' out
 stop
 
 # A list means the same here as for 'record --only', where a later line overrules an exact name, too.

@@ -69,9 +69,9 @@ expect 0 "$TEEPERF" ctl off "$recorder"
 is_on off
 says '^listens    when it takes a new chunk' out
 expect 1 "$TEEPERF" ctl on "$recorder"
-says "does not look until it calls teeperf_poll\(\).*'--control'" err
+says "reads no commands until it calls teeperf_poll\(\).*'--control'" err
 expect 0 "$TEEPERF" ctl status "$recorder"
-says '^asked for  on$' out
+says '^requested  on$' out
 stop
 facts ctl.trace switches=off
 # ... and one that takes none is told so.
@@ -101,7 +101,7 @@ begin run sh -c "trap '' URG; exec \"\$@\"" sh "$TEEPERF" record -o used.trace -
 await run.out ready
 program=$(sed -n 's/^ready //p' run.out)
 stop
-says "has a use of its own for signal 23" run.err
+says "uses signal 23 itself" run.err
 
 # It never attaches.
 cat >plain.sh <<'EOF'

@@ -104,4 +104,4 @@ int main(void)
 EOC
 "$TEEPERF" cc -O1 -o forks forks.c
 expect 0 "$TEEPERF" record ./forks
-says "1 forked child was not recorded: record with '--follow-fork' to have it, too" err
+says "1 forked child was not recorded: record with '--follow-fork' to record it as well" err

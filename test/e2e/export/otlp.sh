@@ -18,5 +18,5 @@ for trace in *.trace; do
 done
 python3 "$lib/export_otlp.py" "$@"
 expect 129 "$TEEPERF" export --format otlp --push http://127.0.0.1:1 --server parca two-threads.trace
-says "goes to collectors of OpenTelemetry only" err
+says "goes to OpenTelemetry collectors only" err
 expect 129 "$TEEPERF" export --format otlp --label a two-threads.trace

@@ -50,7 +50,7 @@ done <<'EOS'
 --retries 1
 EOS
 expect 129 "$TEEPERF" export --format folded --push http://127.0.0.1 recursion.trace
-says "servers of profiles do not take 'folded'" err
+says "profile servers do not accept 'folded'" err
 nobody=http://127.0.0.1:1
 expect 1 "$TEEPERF" export --format pprof --push $nobody --user me --password-file nowhere \
 	recursion.trace

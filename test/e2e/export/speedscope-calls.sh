@@ -22,7 +22,7 @@ expect 0 "$TEEPERF" export --list
 ! grep speedscope-events out || fail "the old name is listed"
 [ "$(grep -c speedscope out)" = 1 ] || fail "not one format for speedscope"
 expect 129 "$TEEPERF" export --format folded --calls -o none traces/program.trace
-says "--calls: 'folded' has no form with single calls; speedscope has one" err
+says "--calls: 'folded' cannot have single calls; speedscope can" err
 expect 129 "$TEEPERF" export --format chrome --calls -o none traces/program.trace
 says "--calls: 'chrome' has single calls anyway" err
 expect 129 "$TEEPERF" export --format speedscope --split 1ms -o none traces/program.trace

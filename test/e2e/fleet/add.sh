@@ -58,7 +58,7 @@ says '^4 runs, [0-9]+ functions, [0-9]+ paths, [0-9]{2,} percentiles$' checked
 find runs -type f | sort | xargs cksum >was
 cp before1.trace again.trace
 expect 0 "$TEEPERF" fleet add --to runs/fleet again.trace
-says 'is there already, as run ' err
+says 'is already in the fleet, as run ' err
 find runs -type f | sort | xargs cksum | cmp - was || fail "a second time changes files"
 
 # What is in the rows of runs; the function of two files says that it is two.

@@ -27,7 +27,7 @@ expect 0 python3 "$lib/fleet_choose.py" check "$TEEPERF" server.json server-*.tr
 choose --format json --program server --day 2023-11-14 -o day.allow fleet
 cp out day.json
 says 'include the unknown cost of recording' err
-says 'time of recording is taken for it' err
+says 'had processors is unknown: the recording time is used' err
 expect 0 python3 "$lib/fleet_choose.py" check "$TEEPERF" day.json server-0.trace
 
 # 2,000 calls of 'burst' in one run of 1 ms: 2 % of that run, and 0.2 % of all ten.
@@ -35,7 +35,7 @@ says '^fun:burst$' all.allow
 ! grep -q burst day.allow || fail "burst is in the list of its run alone"
 choose -o again.allow fleet
 says '^fleet +fleet, 10 runs of 2 programs$' out
-says '^program +[0-9.]+ ms without events \(the runs, less what recording has cost; recorded: ' out
+says '^program +[0-9.]+ ms without events \(the runs, less the cost of recording; recorded: ' out
 says '^predicted +0\.[0-9]+% of the time \(.*\), .* of log in all runs$' out
 says "^# Written by 'teeperf fleet allowlist', TeePerf " again.allow
 says '^# fleet +10 runs of 2 programs$' again.allow

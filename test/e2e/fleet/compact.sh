@@ -154,10 +154,10 @@ expect 0 "$TEEPERF" fleet expire --keep-last 2 --dry-run busy
 check busy $(traces 0 $((runs - 1)))
 cut -d' ' -f1 out >gone
 expect 0 "$TEEPERF" fleet expire --keep-last 2 busy
-says "took out $((runs - 6)) runs" err
+says "removed $((runs - 6)) runs" err
 for i in $(seq 0 $((runs - 1))); do
 	"$TEEPERF" fleet add --to busy traces/$i.trace 2>err
-	! grep -q 'is there already' err || echo $i
+	! grep -q 'is already in the fleet' err || echo $i
 done >kept
 [ "$(wc -l <kept)" = 6 ] || fail "$(cat kept)"
 check busy $(traces 0 $((runs - 1)))

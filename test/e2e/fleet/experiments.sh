@@ -40,7 +40,7 @@ cat out
 # Once; from another program's folder; with a trace beside it.
 find fleet -type f | sort | xargs cksum >was
 expect 0 "$TEEPERF" fleet add --to fleet results
-[ "$(grep -c 'is there already, as run ' err)" = 2 ] || fail "$(cat err)"
+[ "$(grep -c 'is already in the fleet, as run ' err)" = 2 ] || fail "$(cat err)"
 find fleet -type f | sort | xargs cksum | cmp - was || fail "a second time changes files"
 expect 0 "$TEEPERF" dump --assemble "$root/test/golden/recursion/trace.txt" -o one.trace
 expect 0 "$TEEPERF" fleet add -q --to fleet one.trace results
@@ -70,7 +70,7 @@ expect 0 "$TEEPERF" fleet compact -q more
 	fail "compacted they are others"
 # Of each task the newest; the run is the newest of its program.
 expect 0 "$TEEPERF" fleet expire --keep-last 1 more
-says 'took out 2 runs' err
+says 'removed 2 runs' err
 [ "$(sets more)" = 2,1 ] || fail "$(sets more)"
 [ "$(ls more/manifest)" = "$(ls fleet/manifest)" ] || fail "$(ls more/manifest)"
 

@@ -227,7 +227,7 @@ mv told.run told
 family 0 --format csv run.trace
 cmp out family.csv || fail "the sums have what does not belong to them: $(cat out)"
 for name in run.trace.1 run.trace.2-2; do
-	says "'$name' is of another recording than 'run.trace': it is left out\$" err
+	says "'$name' belongs to another recording than 'run.trace': it is left out\$" err
 done
 ! grep -q 'trace\.x' err || fail "$(cat err)"
 rm run.trace.1 run.trace.2-2 run.trace.x
@@ -317,7 +317,7 @@ for wrong in '--view tree' '--thread 0' '--sort p99' '--focus step' '--watch' '-
 	family 129 $wrong run.trace
 done
 expect 129 "$TEEPERF" analyze --view processes run.trace
-says 'goes with --family' err
+says 'shows several traces: give --family' err
 mkdir alone
 cp run.trace alone
 cd alone

@@ -47,13 +47,13 @@ fi
 
 # Without the note there are the symbols, until they are stripped, too.
 objcopy -R .note.teeperf app bare
-marked bare "it has the symbol '__teeperf_[a-z_]*', though no note"
+marked bare "it has the symbol '__teeperf_[a-z_]*', but no note"
 ar rc app.a app.o
 marked app.a
 cp app.o bare.o
 objcopy -R .note.teeperf bare.o
 ar rc bare.a bare.o
-marked bare.a "it has the symbol '__teeperf_[a-z_]*', though no note"
+marked bare.a "it has the symbol '__teeperf_[a-z_]*', but no note"
 
 # In another file, at any place of the blocks that are read.
 (

@@ -98,7 +98,7 @@ build target native
 bare "$recorder"
 talks "$recorder"
 expect 7 "$recorder" record -o app.trace -- ./app
-says "next, where TeePerf is complete: teeperf analyze app.trace" err
+says "next, with a complete TeePerf: teeperf analyze app.trace" err
 counts app.trace leaf,5000 main,1 middle,100
 
 if [ "$(sed -n 's/^TEEPERF_TARGET_ZSTD:[A-Z]*=//p' native/CMakeCache.txt)" = 1 ]; then
@@ -109,7 +109,7 @@ fi
 
 printf '%s\n' 'default skip' 'fun:middle' 'fun:le*' >list
 expect 7 "$recorder" record --only list -o only.trace -- ./app
-says "'./app' is not looked into by this teeperf, .* \(fun:NAME\) count$" err
+says "'./app' cannot be read by this teeperf, .* \(fun:NAME\) are used$" err
 counts only.trace middle,100
 expect 1 "$recorder" record --only list --inventory app -o only.trace -- ./app
 says 'reads no inventories: leave out' err
@@ -129,7 +129,7 @@ says "the program \(process $program\) still runs" err
 kill -KILL $program
 gone $program
 expect 0 "$recorder" recover killed.trace
-says '0 events were lost; next, where TeePerf is complete: teeperf analyze killed.trace$' err
+says '0 events were lost; next, with a complete TeePerf: teeperf analyze killed.trace$' err
 facts killed.trace records=50000 threads=1 names=fake end_sections=1
 
 # The two sides of a TEE are joined elsewhere.

@@ -21,7 +21,7 @@ size() {
 }
 # POSIX counts blocks of 512 bytes.
 expect 0 limited '-f 40000' "$TEEPERF" record -q -o x.trace ./fake 1000 0
-says "^teeperf record: warning: the log has only 16 MiB, as 'ulimit -f' allows no more: raise that limit, or choose" err
+says "^teeperf record: warning: the log has only 16 MiB, as 'ulimit -f' allows no more: raise that limit, or give" err
 [ "$(grep -c . err)" = 1 ] || fail "more than one line: $(cat err)"
 [ "$(size)" = 16 ] || fail "the log has $(size) MiB"
 expect 1 limited '-f 40000' "$TEEPERF" record -o y.trace --size 64M sh -c 'touch started'

@@ -35,7 +35,7 @@ for options in '--mode stream --drain now' '--mode stream --drain end' '--mode f
 	says "the program \(process $program\) runs on: when it has ended, 'teeperf recover x.trace'" err
 	end_program
 	expect 1 "$TEEPERF" analyze x.trace
-	says "its log is still there: 'teeperf recover x.trace' adds it" err
+	says "lacks records that are still in its log: 'teeperf recover x.trace' adds them" err
 	expect 0 "$TEEPERF" recover x.trace
 	says "teeperf recover: [0-9]+ chunks with [0-9]+ records were added to 'x.trace', 0 events" err
 	[ ! -e "$log" ] && [ ! -L "$log.trace" ] || fail "the log is still there"

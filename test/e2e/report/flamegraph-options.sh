@@ -112,9 +112,9 @@ expect 1 flame --baseline no-clock.trace -o out.svg before.trace
 says "'no-clock.trace': recorded without a clock.*use --weight calls" err
 expect 0 flame --baseline no-clock.trace --weight calls -o out.svg before.trace
 expect 0 flame --baseline compensated.trace -o out.svg before.trace
-says 'the times of one trace are as they were recorded.*--raw' err
+says 'only one of the traces has times as recorded.*--raw' err
 expect 0 flame --baseline compensated.trace --raw -o out.svg before.trace
-! grep -q 'of one trace are' err || fail "--raw makes them alike"
+! grep -q 'only one of the traces' err || fail "--raw makes them alike"
 expect 1 flame --baseline missing.trace -o out.svg before.trace
 says "'missing.trace'" err
 

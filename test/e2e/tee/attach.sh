@@ -102,7 +102,7 @@ for program in app plain; do
 		attach --clock $clock
 		# By another process than the recorder's parent, of another session.
 		TEEPERF_LOG=$log setsid ./$program >program.out
-		ends 0 'the program said that it was over'
+		ends 0 'the program reported its end'
 		[ ! -e $log ] || fail "the log was left"
 		facts attached.trace lost=0 end_sections=1
 		counts attached.trace >attached
@@ -127,7 +127,7 @@ for round in force again; do
 	attach --offset 128K $option
 	says "TEEPERF_LOG_OFFSET=131072" recorder.err
 	TEEPERF_LOG=$log TEEPERF_LOG_OFFSET=131072 ./plain
-	ends 0 'the program said that it was over'
+	ends 0 'the program reported its end'
 	counts attached.trace | cmp - expected || fail "the counts differ in a file with others' memory"
 done
 [ "$(stat -c %s files/memory)" = 10485760 ] || fail "the file's size has changed"
@@ -150,7 +150,7 @@ log=$PWD/sparse
 for size in 1M 1M; do
 	attach --offset 1M --size $size
 	TEEPERF_LOG=$log TEEPERF_LOG_OFFSET=1048576 ./plain
-	ends 0 'the program said that it was over'
+	ends 0 'the program reported its end'
 done
 printf x | dd of=sparse bs=1 seek=7000001 conv=notrunc 2>/dev/null
 cp sparse sparse.before

@@ -71,7 +71,7 @@ edited() { # NAME: as standard input has it
 	python3 edited.py "$1" "$log" || { cat "$1"; fail "--edit: $1"; }
 	cp "$1" once
 	expect 0 "$TEEPERF" gramine-manifest --edit "$1"
-	says 'has all of it' err
+	says 'already has all lines' err
 	cmp once "$1" || fail "a second --edit: $1"
 }
 printf '' | edited empty
@@ -122,7 +122,7 @@ EOS
 printf 'loader.env = { A = "b" }\n' >inline
 cp inline inline.before
 expect 1 "$TEEPERF" gramine-manifest --edit inline
-says "'inline': line 1: 'loader.env.TEEPERF_LOG' is written in a form that cannot be added to" err
+says "'inline': line 1: 'loader.env.TEEPERF_LOG' is written in a form that cannot be extended" err
 cmp inline inline.before || fail "a manifest that cannot be edited was changed"
 expect 1 "$TEEPERF" gramine-manifest --edit missing
 says "'missing': cannot read it" err

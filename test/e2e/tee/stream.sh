@@ -56,7 +56,7 @@ same() {
 rm -f whole growing part.*
 ./send whole 64 ./app
 expect 0 "$TEEPERF" record -o file.trace --stream whole
-says 'the program exited with 7; the program said that it was over' err
+says 'the program exited with 7; the program reported its end' err
 same file.trace
 # What the kernel here knows of threads is of no use, whatever number the program says that it has.
 for view in top tree threads; do

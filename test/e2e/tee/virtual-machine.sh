@@ -71,7 +71,7 @@ through_memory threads contexts unwind static
 for clock in tsc none; do
 	recorder --attach memory --clock $clock
 	run unwind $log
-	ends 0 'the program said that it was over'
+	ends 0 'the program reported its end'
 	same run.trace unwind
 done
 # Without a recorder: what was there is over.
