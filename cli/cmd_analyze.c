@@ -164,7 +164,7 @@ static int check_family(const struct tp_view *view)
 		    view->name);
 	if (given)
 		return tp_options_usage(
-		    "%s is for a single trace: it does not go with --family", given);
+		    "%s is for a single trace: it cannot be combined with --family", given);
 	if (sort >= TP_SORT_P50 && sort <= TP_SORT_P99)
 		return tp_options_usage(
 		    "--sort: a family has no percentiles, as they cannot be summed over processes");

@@ -383,7 +383,8 @@ static int check_options(void)
 		return tp_options_usage(
 		    "--push sends the output instead of writing it: leave -o out");
 	if (family && tp_open_family_refuses(&open_options))
-		return tp_options_usage("%s is for a single trace: it does not go with --family",
+		return tp_options_usage(
+		    "%s is for a single trace: it cannot be combined with --family",
 		    tp_open_family_refuses(&open_options));
 	return TP_EXIT_DONE;
 }

@@ -113,8 +113,9 @@ static void stop_counters(struct tp_measured *to)
 			tp_measured_add(
 			    to, meter->name, unit_name(meter->unit), in_unit(meter->unit, value));
 		if (meter->flags & TEEPERF_METER_USER_ONLY)
-			tp_measured_note(to, "counters have only what happened in user space: "
-					     "kernel.perf_event_paranoid is above 1");
+			tp_measured_note(to,
+			    "counters cover user space only: kernel.perf_event_paranoid is above "
+			    "1");
 	}
 	tp_counters_close(&now.counters);
 }
@@ -340,8 +341,8 @@ static void read_trace(const char *path, struct tp_measured *to)
 		return;
 	}
 	if (stat(path, &info)) {
-		tp_measured_note(
-		    to, "there is no trace: 'teeperf record' says why in the file stderr");
+		tp_measured_note(to,
+		    "no trace was written: 'teeperf record' gives the reason in the file stderr");
 	} else if (tp_tracefile_open(trace, path, &err)) {
 		tp_measured_note(to, "the trace cannot be read: %s", err.what);
 		tp_tracefile_close(trace);

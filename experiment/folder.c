@@ -37,7 +37,6 @@ int tp_folder_remove(const char *path, struct tp_err *err)
 {
 	enum { DESCRIPTORS = 16 };
 	if (nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
-		return tp_err_system(
-		    err, errno, path, "cannot remove what an earlier run has left");
+		return tp_err_system(err, errno, path, "cannot remove the files of an earlier run");
 	return 0;
 }

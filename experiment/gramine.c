@@ -69,12 +69,11 @@ const char *tp_gramine_missing(enum tp_variant_kind kind)
 		const char *why;
 		bool sgx; // only that needs it
 	} tools[] = {
-	    {"gramine-manifest", "Gramine is not installed: 'gramine-manifest' is not along PATH",
+	    {"gramine-manifest", "Gramine is not installed: 'gramine-manifest' is not in PATH",
 		false},
-	    {"gramine-direct", "Gramine is not installed: 'gramine-direct' is not along PATH",
-		false},
-	    {"gramine-sgx", "Gramine is not installed: 'gramine-sgx' is not along PATH", true},
-	    {"gramine-sgx-sign", "Gramine is not installed: 'gramine-sgx-sign' is not along PATH",
+	    {"gramine-direct", "Gramine is not installed: 'gramine-direct' is not in PATH", false},
+	    {"gramine-sgx", "Gramine is not installed: 'gramine-sgx' is not in PATH", true},
+	    {"gramine-sgx-sign", "Gramine is not installed: 'gramine-sgx-sign' is not in PATH",
 		true},
 	};
 	char path[PATH_MAX];
@@ -85,7 +84,7 @@ const char *tp_gramine_missing(enum tp_variant_kind kind)
 	if (kind != TP_VARIANT_GRAMINE_SGX)
 		return NULL;
 	if (access("/dev/sgx_enclave", F_OK) && access("/dev/sgx/enclave", F_OK))
-		return "this machine has no SGX: there is no /dev/sgx_enclave";
+		return "this machine has no SGX: /dev/sgx_enclave does not exist";
 	return NULL;
 }
 
@@ -116,7 +115,7 @@ static int run_tool(const char *const *argv, const char *log, struct tp_err *err
 	int code = tp_execute(&what, &ended, err);
 	if (!code && ended.status)
 		code = tp_err_set(err, TP_ERR_SYSTEM, log,
-		    "'%s' failed (%s); what it said is in this file", argv[0],
+		    "'%s' failed (%s); its output is in this file", argv[0],
 		    ended.how ? ended.how : "");
 	tp_measured_release(&ended);
 	return code;
@@ -186,7 +185,7 @@ int tp_gramine_make(
 		return code;
 	if (!code && !tp_find_program(line.program, program))
 		code = tp_err_set(
-		    err, TP_ERR_NOT_FOUND, NULL, "there is no program '%s'", line.program);
+		    err, TP_ERR_NOT_FOUND, NULL, "program '%s' does not exist", line.program);
 	if (!code)
 		code = render(experiment, cell, folder, program, log, err);
 	snprintf(manifest, sizeof(manifest), "%s/program.manifest", folder);

@@ -244,7 +244,7 @@ static int add_cells(struct tp_grid *grid, uint64_t *room, const struct tp_task 
 			code = tp_err_memory(err, plan->file);
 		else if (grid->cell_count > TP_GRID_CELLS_MOST)
 			code = tp_plan_fail(plan, task->place, err,
-			    "these are more than %d experiments; give factors fewer values",
+			    "more than %d experiments; give factors fewer values",
 			    TP_GRID_CELLS_MOST);
 		more = false;
 		for (uint32_t i = count; i-- && !more;) {
@@ -361,7 +361,7 @@ int tp_grid_order(struct tp_grid *grid, uint64_t seed, struct tp_err *err)
 		rounds = repeat->samples > rounds ? repeat->samples : rounds;
 		if (count > TP_GRID_RUNS_MOST)
 			return tp_plan_fail(grid->plan, grid->cells[i].task->place, err,
-			    "these are more than %d runs; give factors fewer values, or a smaller "
+			    "more than %d runs; give factors fewer values, or a smaller "
 			    "sample_size",
 			    TP_GRID_RUNS_MOST);
 	}

@@ -211,7 +211,7 @@ int tp_measured_read(struct tp_measured *measured, const char *folder, struct tp
 	int code = tp_read_all(&text, fd, path, "the result", RESULT_BYTES_MOST, err);
 	close(fd);
 	if (!code && !(text.size && read_text(measured, text.data)))
-		code = tp_err_set(err, TP_ERR_NOT_FOUND, path, "this is no whole result");
+		code = tp_err_set(err, TP_ERR_NOT_FOUND, path, "this is not a complete result");
 	if (!code && measured->failed)
 		code = tp_err_memory(err, path);
 	tp_buf_release(&text);

@@ -228,8 +228,8 @@ static int read_field(struct tp_plan *plan, const struct tp_toml *node, const st
 		if (node->type != TP_TOML_INTEGER && node->type != TP_TOML_REAL)
 			return fail_type(plan, node, field->key, field->type, err);
 		if (!(node->real >= 0 && node->real < 1e18))
-			return tp_plan_fail(
-			    plan, node->place, err, "'%s' takes a number from 0 on", field->key);
+			return tp_plan_fail(plan, node->place, err,
+			    "'%s' takes a number of at least 0", field->key);
 		*(double *)(void *)at = node->real;
 		return 0;
 	case FIELD_BOOL:
@@ -604,8 +604,8 @@ static int read_tasks(struct tp_plan *plan, const struct tp_toml *node, struct t
 {
 	if (!node || node->type != TP_TOML_ARRAY || !node->count)
 		return tp_plan_fail(plan, node ? node->place : (struct tp_toml_place){1, 1}, err,
-		    "there are no tasks; write [[tasks]] and what to run, as in executable = "
-		    "\"/bin/true\"");
+		    "the plan has no tasks; write [[tasks]] and a program to run, as in "
+		    "executable = \"/bin/true\"");
 	plan->tasks = take(plan, node->count * sizeof(*plan->tasks), err);
 	if (!plan->tasks)
 		return TP_ERR_MEMORY;

@@ -286,8 +286,8 @@ int tp_execute(const struct tp_execution *what, struct tp_measured *measured, st
 	if (watch.pid < 0)
 		return error == ENOENT
 			   ? tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-				 "cannot run '%s' in '%s': there is no such program, or it needs "
-				 "an interpreter or a folder that is not there",
+				 "cannot run '%s' in '%s': the program, its interpreter or the "
+				 "folder does not exist",
 				 what->argv[0], what->cwd)
 			   : tp_err_system(err, error, NULL, "cannot run '%s' in '%s'",
 				 what->argv[0], what->cwd);

@@ -40,7 +40,7 @@ static int find_output(struct tp_experiment *experiment, struct tp_err *err)
 	char name[PATH_MAX];
 	if (given) {
 		if (!getcwd(folder, sizeof(folder)))
-			return tp_err_system(err, errno, NULL, "cannot tell the current folder");
+			return tp_err_system(err, errno, NULL, "cannot find the current folder");
 		snprintf(name, sizeof(name), "%s", given);
 	} else {
 		const char *slash = strrchr(plan->file, '/');
@@ -272,8 +272,8 @@ static int hash_program(const struct tp_experiment *experiment, const struct tp_
 		const struct tp_plan_text *name = cell->variant->executable.text
 						      ? &cell->variant->executable
 						      : &cell->task->program.executable;
-		tp_plan_fail(&experiment->plan, name->place, err, "there is no program '%s'%s",
-		    line.program, strchr(line.program, '/') ? "" : " along PATH");
+		tp_plan_fail(&experiment->plan, name->place, err, "program '%s' does not exist%s",
+		    line.program, strchr(line.program, '/') ? "" : " in PATH");
 		code = err->code = TP_ERR_NOT_FOUND;
 	}
 	if (!code && hash_file(last, path))
@@ -375,8 +375,8 @@ static int build(const struct tp_experiment *experiment, const struct tp_grid_ce
 		code = tp_execute(&what, &ended, err);
 	if (!code && ended.status)
 		code = tp_err_set(err, TP_ERR_SYSTEM, log,
-		    "building variant '%s' failed (%s); what it said is in this file",
-		    variant->name, ended.how ? ended.how : "");
+		    "building variant '%s' failed (%s); its output is in this file", variant->name,
+		    ended.how ? ended.how : "");
 	struct tp_out_file out;
 	if (!code)
 		code = tp_out_file_open_in(&out, folder, ".built", err);
@@ -404,7 +404,7 @@ static int build_all(const struct tp_experiment *experiment,
 			continue;
 		if (count == TP_GRID_BUILDS_MOST)
 			return tp_plan_fail(&experiment->plan, cell->variant->place, err,
-			    "these are more than %d variants that are built", TP_GRID_BUILDS_MOST);
+			    "more than %d variants are built", TP_GRID_BUILDS_MOST);
 		built[count++] = cell->variant;
 		code = build(experiment, cell, watch, err);
 	}
@@ -455,7 +455,8 @@ static int find_wanted(struct tp_experiment *experiment, uint8_t *wanted, struct
 	if (others && !experiment->options.replace)
 		return tp_err_set(err, TP_ERR_LIMIT, experiment->output,
 		    "%u result%s of other settings or another program (the first is of '%s'); "
-		    "give --replace to measure anew what has changed, or another folder with --output",
+		    "give --replace to repeat the changed experiments, or another folder with "
+		    "--output",
 		    others, others == 1 ? " is" : "s are", first->name);
 	return 0;
 }

@@ -137,8 +137,8 @@ try {
 	    "this is not TOML: %.*s", static_cast<int>(what.size()), what.data());
 } catch (const tp_toml_surprise &) {
 	return tp_err_set(err, TP_ERR_SYNTAX, file,
-	    "this is not TOML; the parser does not tell where: look for a key or a [heading] with a "
-	    "character that does not belong there");
+	    "this is not TOML; the parser does not say where: look for a key or a [heading] with "
+	    "a character that does not belong there");
 } catch (const bad_text &text_with) {
 	return tp_err_set_line(err, TP_ERR_SYNTAX, file, text_with.place.line,
 	    text_with.place.column, "the text has a NUL character; leave it out");

@@ -135,7 +135,7 @@ static int parse_options(int argc, char **argv)
 		    "--from-source is for code that is not compiled yet: leave it out here");
 	if (wanted.samples && !wanted.profile && !wanted.counts)
 		return tp_options_usage(
-		    "samples do not say how often functions are called: give --counts too");
+		    "samples do not show how often functions are called: give --counts as well");
 	if (wanted.refine && !native_time)
 		return tp_options_usage(
 		    "--refine with a trace needs --native, the time of a run without "

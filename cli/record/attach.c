@@ -38,7 +38,7 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 	if (attach->stream_name && (attach->file || attach->offset || attach->force))
 		return tp_options_usage("'--stream' and '--attach' cannot be combined");
 	if (!attach->file && (attach->offset || (attach->force && !attach->place.path)))
-		return tp_options_usage("'--offset' and '--force' go with '--attach' only");
+		return tp_options_usage("'--offset' and '--force' need '--attach'");
 	if (attach->offset && tee && tee->at_start)
 		return tp_options_usage(
 		    "'%s' programs look for the log at the file's beginning: leave '--offset' out",
@@ -57,7 +57,7 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		return tp_options_usage("'--only' needs a program that is started here");
 	if (attach->duration_ns && !attach->late && !attach->waits)
 		return tp_options_usage(
-		    "'--duration' goes with '--pid', '--all', '--attach' or '--stream'");
+		    "'--duration' needs '--pid', '--all', '--attach' or '--stream'");
 	if (!attach->waits && !attach->late && !wanted->argv)
 		return tp_options_usage("no program to run was given%s",
 		    tee ? ", and neither '--attach' nor '--stream'" : "");
@@ -82,7 +82,7 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    "'--pid' names a running process: leave '%s' out", wanted->argv[0]);
 	if (!attach->waits && attach->timeout_s != UINT64_MAX)
 		return tp_options_usage(
-		    "'--attach-timeout' goes with '--attach' or '--stream', without a program");
+		    "'--attach-timeout' needs '--attach' or '--stream', without a program");
 	if (attach->pid > INT_MAX)
 		return tp_options_usage("option '--pid' takes a process id");
 	if (wanted->follow_fork && attach->place.path)

@@ -22,12 +22,14 @@ static const char *refusal(const struct tp_record_options *options)
 		return "needs a PROGRAM to start, or '--pid': the processor time of others is "
 		       "unknown";
 	if (options->attach.port_name || options->inner)
-		return "does not go with '--port' and '--tee': the TEE's own time is unknown";
+		return "cannot be combined with '--port' and '--tee': the TEE's own time is "
+		       "unknown";
 	if (wanted->follow_fork)
-		return "does not go with '--follow-fork', where the choice of functions cannot be "
-		       "changed";
+		return "cannot be combined with '--follow-fork', where the choice of functions "
+		       "cannot be changed";
 	if (wanted->mode == TEEPERF_MODE_RING)
-		return "does not go with '--mode ring', where nothing is read before the end";
+		return "cannot be combined with '--mode ring', where nothing is read before the "
+		       "end";
 	if (wanted->drain == TP_DRAIN_CHOICE_LATE || wanted->drain == TP_DRAIN_CHOICE_END)
 		return "needs records at once: leave '--drain' out, or give '--drain now'";
 	if (options->clock_choice == TP_CLOCK_CHOICE_NONE)

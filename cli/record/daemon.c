@@ -221,7 +221,7 @@ int tp_record_all_check(struct tp_record_options *options)
 		    "'--all' names running processes: leave '--attach' and '--stream' out");
 	if (all->daemon)
 		return check_daemon(options);
-	return alone ? tp_options_usage("option '%s' goes with '--daemon' only", alone) : 0;
+	return alone ? tp_options_usage("option '%s' needs '--daemon'", alone) : 0;
 }
 
 void tp_record_daemon_tell(const struct tp_record_options *options)

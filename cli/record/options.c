@@ -236,7 +236,7 @@ static int check_ring(const struct tp_record_options *options, uint32_t *chunks)
 	const bool is_given = options->ring_bytes != UINT64_MAX;
 	*chunks = is_ring ? TP_REGION_KEPT_CHUNKS : 0;
 	if (is_given && !is_ring)
-		return tp_options_usage("option '--ring' goes with '--mode ring' only");
+		return tp_options_usage("option '--ring' needs '--mode ring'");
 	if (options->drain && is_ring)
 		return tp_options_usage(
 		    "with '--mode ring' nothing is drained while the program runs: leave '--drain' "
@@ -264,7 +264,8 @@ static int check_events(struct tp_record_options *options)
 		return tp_options_usage("option '--events': %s", err.what);
 	if (modes[options->mode] == TEEPERF_MODE_RING)
 		return tp_options_usage(
-		    "option '--events' does not go with '--mode ring', which keeps calls only");
+		    "option '--events' cannot be combined with '--mode ring', which keeps calls "
+		    "only");
 	return 0;
 }
 
@@ -285,8 +286,8 @@ static int check_calibrate(struct tp_record_options *options)
 									    : NULL;
 	if (other)
 		return tp_options_usage(
-		    "option '--calibrate' does not go with '%s': record with it once, and give "
-		    "that trace to 'analyze --costs'",
+		    "option '--calibrate' cannot be combined with '%s': record with it once, and "
+		    "give that trace to 'analyze --costs'",
 		    other);
 	if (!options->wanted.control_signal)
 		options->wanted.control_signal = SIGURG;

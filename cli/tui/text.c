@@ -108,8 +108,8 @@ void tp_tui_add_help(uint32_t width, struct tp_buf *text)
 	    "recorded functions.",
 	    width, 0);
 	add_wrapped(text,
-	    "Times of single calls are as they were recorded, all others without what recording cost, "
-	    "if that is known.",
+	    "Times of single calls are as recorded; all others are without the cost of recording, "
+	    "if it is known.",
 	    width, 0);
 	tp_buf_release(&line);
 }

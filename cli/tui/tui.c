@@ -542,7 +542,7 @@ void tp_tui_show(struct tp_tui *tui, struct tp_tui_data *data, bool ready)
 		if (page->kind == TP_TUI_FUNCTIONS && !page->cursor)
 			page->selected = UINT32_MAX;
 		if (map && !tp_tui_page_move(page, old, data, map))
-			tp_tui_say(tui, true, "no memory for what was open in the tree");
+			tp_tui_say(tui, true, "out of memory for the open rows of the tree");
 		if (tp_tui_page_is_text(page))
 			page->text_width = 0;
 		tp_tui_page_drop(page);

@@ -203,7 +203,7 @@ static void test_refused(void **state)
 	    {"tasks = []", "plan.toml:1:9: there are no tasks"},
 	    {"x = = 1", "plan.toml:1:5: this is not TOML: "},
 	    // Its own parser takes this for a mistake of its own.
-	    {"[,t", "'plan.toml': this is not TOML; the parser does not tell where"},
+	    {"[,t", "'plan.toml': this is not TOML; the parser does not say where"},
 	    {"[[tasks]]\nargs = []\n", "plan.toml:1:1: a task needs an executable"},
 	    {"[globals]\nsample_sise = 2\n" TASK,
 		"plan.toml:2:1: [globals] has no key 'sample_sise'; did you mean 'sample_size'?"},
@@ -224,7 +224,7 @@ static void test_refused(void **state)
 	    {"[globals]\nenergy_sample_interval = 0\n" TASK,
 		"plan.toml:2:26: 'energy_sample_interval' must be at least 1 ms"},
 	    {"[globals]\ndisk_read_nj_per_byte = nan\n" TASK,
-		"plan.toml:2:25: 'disk_read_nj_per_byte' takes a number from 0 on"},
+		"plan.toml:2:25: 'disk_read_nj_per_byte' takes a number of at least 0"},
 	    {TASK "args = \"x\"\n", "plan.toml:3:8: 'args' takes a list of texts"},
 	    {TASK "args = [1]\n", "plan.toml:3:9: 'args' takes a list of texts"},
 	    {TASK "env = { A = [1] }\n", "plan.toml:3:13: 'A' takes a list of numbers or texts"},

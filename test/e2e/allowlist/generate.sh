@@ -189,7 +189,7 @@ says "event-cost: '0' is not a time" err
 expect 129 "$TEEPERF" allowlist generate --profile all.trace --event-cost 5 --event-cost-split 6
 says "'6' is more than --event-cost" err
 expect 129 "$TEEPERF" allowlist generate --samples samples --inventory app
-says 'samples do not say how often functions are called' err
+says 'samples do not show how often functions are called' err
 expect 129 "$TEEPERF" allowlist generate --profile all.trace --refine hot.trace
 says 'needs --native' err
 expect 129 "$TEEPERF" allowlist generate --profile all.trace --from-source .

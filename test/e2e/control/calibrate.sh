@@ -42,7 +42,7 @@ EOF
 "$TEEPERF" cc -O2 -o main main.c
 
 expect 129 "$TEEPERF" record --calibrate --follow-fork ./main over 1
-says "'--calibrate' does not go with '--follow-fork'" err
+says "'--calibrate' cannot be combined with '--follow-fork'" err
 expect 129 "$TEEPERF" record --calibrate --clock none ./main over 1
 
 "$TEEPERF" record -q --calibrate --clock tsc -o windows.trace ./main over 1000000000 >calls 2>record.err &

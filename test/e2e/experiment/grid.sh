@@ -132,7 +132,7 @@ expect 1 "$TEEPERF" experiment wrong.toml
 says "^wrong.toml:3:9: error: '\{\{ thread \}\}' is not a placeholder of task 'true', .*did you mean '\{\{ num_threads \}\}'|^wrong.toml:3:9: error: '\{\{ thread \}\}' is no placeholder" err
 printf '[[tasks]]\nexecutable = "./no-such"\n' >wrong.toml
 expect 1 "$TEEPERF" experiment wrong.toml
-says "wrong.toml.*2.*there is no program .*/no-such'" err
+says "wrong.toml.*2.*program '.*/no-such' does not exist" err
 [ ! -e wrong.results/no-such-native ] || fail "something has run"
 expect 1 "$TEEPERF" experiment no-such.toml
 says 'no-such.toml' err

@@ -269,13 +269,13 @@ loops=10
 
 # Recording that is switched off, from the beginning or by now: no calls are shown that may have ended.
 at_stop --mode full --on-start off -- ./app -ex 'teeperf stacks' -ex 'teeperf status'
-says 'switched off: open calls are not known' out
+says 'switched off: open calls are unknown' out
 says 'no thread has recorded anything' out
 cat >off.py <<'EOP'
 for clock in (True, False):
     gdb.execute("call (void)__teeperf_switch(%d)" % (not clock))
     text = gdb.execute("teeperf stacks", to_string=True)
-    assert "#0" not in text and ("not known" in text) == clock, text
+    assert "#0" not in text and ("unknown" in text) == clock, text
     assert text.count("recording was off") == 6, text
 gdb.write("OFF AND ON\n")
 EOP
@@ -316,7 +316,7 @@ core() {
 at_stop --mode full -- ./app -ex 'source filter.py' -ex 'python dump("0x3b", "core.with")' \
 	-ex 'python dump("0x33", "core.without")' \
 	-ex "shell gdb -nx -batch -ex 'source $helper' ./app core.without -ex 'teeperf stacks' >live 2>&1"
-says '^  . the core file does not hold the log; this is from the log.s file as it is now' live
+says '^  . the core file does not hold the log; this is from the log.s present file' live
 says '^  #2   main  ' live
 echo "gcore: $(core ./app core.with)"
 gdb_run ./app core.without -ex 'teeperf stacks' >out 2>err || true
@@ -412,7 +412,7 @@ for place, form, value, want in [
     (log.states - log.base, "<Q", 9, "1 chunks have a state that does not exist"),
     (chunk + 32, "<Q", 1 << 20, "1048576 bytes in use"),
     (chunk + 8, "<Q", 1, "the recorder has taken the first 1 chunks"),
-    (threads + 16, "<Q", 5, "not known: its last chunk is not in memory"),
+    (threads + 16, "<Q", 5, "unknown: its last chunk is not in memory"),
     (threads + 8, "<Q", 5, "#0   stop_here"),
     (chunk + 64, "<Q", 8 << 32 | 5000, "a chunk is damaged"),
     (chunk + 64 + 800, "<Q", 8 << 32 | 4091, "a chunk is damaged"),
@@ -428,7 +428,7 @@ says '^DAMAGE TOLD$' out
 
 # Where there is nothing to show, one sentence.
 gdb_run ./app -ex 'teeperf stacks' >out 2>err || true
-says 'there is no process and no core file' err
+says 'no process and no core file' err
 gdb_run -ex 'break stop_here' -ex run -ex 'teeperf stacks' --args ./app >out 2>err || true
 says "no log: .*started without 'teeperf record'" err
 printf 'void stop_here(void) {}\nint main(void) { stop_here(); return 0; }\n' >plain.c

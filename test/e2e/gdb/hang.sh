@@ -40,7 +40,7 @@ def look(known):
     else:
         assert all(f[1] for f in frames), text
         assert ": 2 open calls, last record: the newest of all\n" in text, text
-        assert "how long ago that was is not known" in text, text
+        assert "its age is unknown" in text, text
     gdb.write("SEEN %s\n" % known)
 EOP
 gdb_run() {

@@ -180,7 +180,7 @@ ring a.trace chunks=2 last:0=$((count - 1))
 
 echo what does not go together
 expect 129 "$TEEPERF" record --ring 1M ./app steps 1
-says "option '--ring' goes with '--mode ring' only" err
+says "option '--ring' needs '--mode ring'" err
 expect 129 "$TEEPERF" record --mode ring --drain late ./app steps 1
 says "nothing is drained while the program runs" err
 expect 129 "$TEEPERF" record --mode ring --ring 64K ./app steps 1

@@ -26,7 +26,7 @@ refused "unknown events 'disk': expected sched, syscalls, io, faults, mem or sgx
 refused "unknown events ''" --events io, -- ./app
 refused "'--events' needs a program that is started here, or '--attach'" --events io --attach "$PWD/log" --port gramine
 refused "'--events' needs a program that is started here, or '--attach'" --events io --stream "$PWD/fifo"
-refused "'--events' does not go with '--mode ring'" --events io --mode ring -- ./app
+refused "'--events' cannot be combined with '--mode ring'" --events io --mode ring -- ./app
 
 # Somewhere that everybody finds.
 open=$(mktemp -d /tmp/teeperf-refused.XXXXXX)

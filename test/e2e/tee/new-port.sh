@@ -49,10 +49,10 @@ TP_CC_OPTION(zebra, "zebra", PASS, WORDS, "TEEPERF_ZEBRA", "plain|striped|dotted
 DEF
 # A row whose page is missing is found, and so is a table of pages that lacks a row.
 expect 1 tree/tools/write-rows tree ports
-says 'docs/platforms/fake.md, which runtime/ports.def names, is not there' out
+says 'docs/platforms/fake.md, which runtime/ports.def names, does not exist' out
 echo '# The fake TEE' >tree/docs/platforms/fake.md
 expect 1 tree/tools/write-rows tree ports
-says 'README.md is not what runtime/ports.def says' out
+says 'README.md differs from runtime/ports.def' out
 expect 0 tree/tools/write-rows tree ports --update
 expect 0 tree/tools/write-rows tree ports
 says '^\| `fake` \| Fake TEE \| a descriptor; for a test \| soft \| \[fake\]\(fake.md\) \|$' \
