@@ -43,35 +43,35 @@ demo:
 # again it goes on where it was.
 bench bench-quick:
 	@tools/setup --build
-	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
 	@tools/build release
 	@benchmarks/run $(if $(filter bench-quick,$@),--quick) $(BENCH_OPTIONS)
 
 # What allowlists for a budget cost and name: benchmarks/selection/README.md.
 bench-selection:
 	@tools/setup --build
-	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
 	@tools/build release
 	@benchmarks/selection/run $(BENCH_OPTIONS)
 
 # Whether 'record --budget' holds, and what it names: benchmarks/budget/README.md. Let nothing else run meanwhile.
 bench-budget:
 	@tools/setup --build
-	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
 	@tools/build release
 	@benchmarks/budget/run $(BENCH_OPTIONS)
 
 # Known times and reported ones: benchmarks/accuracy/README.md. Let nothing else run meanwhile.
 bench-accuracy:
 	@tools/setup --build
-	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
 	@tools/build release
 	@benchmarks/accuracy/run $(BENCH_OPTIONS)
 
 # Reading traces: events a second, memory, symbols, queries, the report. Let nothing else run meanwhile.
 bench-analyzer:
 	@tools/setup --build
-	@tools/setup --bench || echo 'what is missing is left out of the tables' >&2
+	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
 	@tools/build release
 	@benchmarks/analyzer/run $(BENCH_OPTIONS)
 	@for other in symbols query report; do \
@@ -102,11 +102,11 @@ help:
 	@echo 'make check       the quick tests, one of each area: a minute and a half [PRESET=dev]'
 	@echo 'make test        all tests in short form [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
-	@echo 'make bench       what the bars are about, about an hour, also in turns [BENCH_OPTIONS="--max-time 5m"]'
+	@echo 'make bench       TeePerf and its peers against native code, about an hour, can be resumed [BENCH_OPTIONS="--max-time 5m"]'
 	@echo 'make bench-quick the same with smaller inputs'
-	@echo 'make bench-selection  lists for a budget, beside the rules of other tools: about an hour'
+	@echo 'make bench-selection  lists for a budget, compared with the rules of other tools: about an hour'
 	@echo 'make bench-budget     what record --budget costs and names: half an hour'
-	@echo 'make bench-accuracy   known times beside reported ones, and those of other tools: five minutes'
+	@echo 'make bench-accuracy   reported times against known ones, also of other tools: five minutes'
 	@echo 'make bench-analyzer   how fast traces are read, named, queried and drawn: ten minutes'
 	@echo 'make fresh-check make demo and make test in a bare Debian (root)'
 	@echo 'make format      clang-format the sources'

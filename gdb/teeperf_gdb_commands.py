@@ -54,7 +54,7 @@ def heading(log, state):
     for problem in log.problems[:10]:
         say("  " + problem)
     if len(log.problems) > 10:
-        say("  and %d problems more" % (len(log.problems) - 10))
+        say("  and %d more problems" % (len(log.problems) - 10))
 
 
 class Teeperf(gdb.Command):
@@ -85,11 +85,11 @@ class Status(gdb.Command):
             say("  recording was switched %d time%s" % (log.switch_count, "" if log.switch_count == 1 else "s"))
         if log.off:
             say("  recording is switched off")
-        say("  chunks of 64 KiB: %d, written now %d, complete %d" % (log.count, log.owned, log.done))
+        say("  chunks of 64 KiB: %d, being written %d, complete %d" % (log.count, log.owned, log.done))
         if log.mode == RING:
             say("  each thread keeps its last %d chunks, or fewer if there are many threads" % log.keeps if log.keeps
                 else "  the runtime of the program is too old for rings: they hold the beginning")
-        say("  lost: %d before the log came, %d by threads without an entry" % (log.lost_early, log.lost_overflow))
+        say("  lost: %d before the log was attached, %d by threads without an entry" % (log.lost_early, log.lost_overflow))
         if log.ended:
             say("  the program has ended")
         for module in log.modules:
@@ -104,7 +104,7 @@ class Stacks(gdb.Command):
     """The open calls of each thread, innermost first, with the time since each began.
 teeperf stacks [-frames N] [-chunks N] [-all] [THREAD]
 THREAD is a number of 'teeperf status', an LWP, or '.' for the selected thread. Only functions that
-record are in it. -chunks: how many of a thread's last chunks are read (64); -frames: how many calls are shown
+record are shown. -chunks: how many of a thread's last chunks are read (64); -frames: how many calls are shown
 (100); -all: also threads that have ended."""
 
     def __init__(self):
@@ -126,12 +126,12 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
         now, since = clock.now(log), "now"
         known = now is not None and now >= last
         if not known:
-            now, since = last, "the last record of all threads; how long ago that was is not known"
+            now, since = last, "the last record of all threads; its age is unknown"
         heading(log, state)
         if log.clock:
             say("  times are from the beginning of a call to " + since)
         if log.off:
-            say("  recording is switched off: open calls are not known")
+            say("  recording is switched off: open calls are unknown")
         if not replays:
             say("  no thread has recorded anything" if not log.threads else "  all threads have ended: try -all")
         for thread, run, cut, replay in replays:
@@ -148,10 +148,10 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
     def show(self, log, thread, run, cut, replay, now, known, limit):
         frames = replay.now.frames
         if not run:
-            say("%s: not known: its last chunk is not in memory, %s" % (thread.title(), log.gone("it")))
+            say("%s: unknown: its last chunk is not in memory, %s" % (thread.title(), log.gone("it")))
             return
         if replay.left:
-            say("%s: it is leaving a stack for another one; the open calls of the one it leaves:" % thread.title())
+            say("%s: it is switching stacks; the open calls of the stack that it leaves:" % thread.title())
         else:
             say("%s: %d open call%s%s" % (thread.title(), len(frames), "" if len(frames) == 1 else "s",
                                          self.age(log, replay, now, known)))
@@ -176,7 +176,7 @@ record are in it. -chunks: how many of a thread's last chunks are read (64); -fr
                 why = "the log does not have the thread from its beginning"
             say("  and the calls that began before the records in memory (%s)" % why)
         if log.switched and not log.clock:
-            say("  ? recording was off at times, and without a clock nothing tells when: calls may be wrong")
+            say("  ? recording was off at times, and without a clock it is unknown when: calls may be wrong")
         elif thread.doubtful:
             say("  ? chunks contradict each other: calls may be wrong")
         elif untold or any(frame[0] < replay.doubt for frame in frames):

@@ -31,9 +31,9 @@ CLOCKS = {abi.TEEPERF_CLOCK_NONE: "none", abi.TEEPERF_CLOCK_TSC: "tsc", abi.TEEP
           abi.TEEPERF_CLOCK_RDTIME: "rdtime", abi.TEEPERF_CLOCK_SOFT_TSC: "soft-tsc",
           abi.TEEPERF_CLOCK_SOFT_MONOTONIC: "soft", abi.TEEPERF_CLOCK_SOFT_COUNT: "count",
           abi.TEEPERF_CLOCK_TSC_ORDERED: "tsc-ordered"}
-STATES = ["no instrumented module has registered yet", "recording", "switched off for the time being",
+STATES = ["no instrumented module has registered yet", "recording", "switched off at present",
           "not recording: started without 'teeperf record', refused by it, or a forked child without a log",
-          "outside of teeperf_enter: there is no log now"]
+          "outside of teeperf_enter: it has no log now"]
 HOW_TO_DUMP = ("cores leave out shared memory unless bit 3 of /proc/PID/coredump_filter is set: 'echo 0x3b "
                ">/proc/self/coredump_filter' in the shell that starts 'teeperf record', or in /proc/PID before "
                "gcore")
@@ -88,7 +88,8 @@ class Log:
             raise gdb.GdbError("the log at %#x reads as zeroes: it is not in this core file; %s" % (base, HOW_TO_DUMP))
         header = abi.teeperf_log_header.read(data)
         if header.magic != MAGIC:
-            raise gdb.GdbError("what the runtime has mapped at %#x is no log: it begins with %#x" % (base, header.magic))
+            raise gdb.GdbError("the memory that the runtime has mapped at %#x is not a log: it begins with %#x" % (
+                base, header.magic))
         self.count, self.size = header.chunk_count, header.region_size
         if (header.major, header.header_size, header.chunk_shift) != (abi.TEEPERF_LOG_MAJOR, HEADER, CHUNK_SHIFT):
             raise gdb.GdbError("the log at %#x has version %d.%d, with chunks of 2^%d bytes: this script knows version "
@@ -112,7 +113,7 @@ class Log:
         segments = core_segments()
         if segments and not any(start <= base < end and held for start, end, held in segments):
             # Then gdb reads the file that was mapped, if that is still there.
-            self.problems.append("? the core file does not hold the log; this is from the log's file as it is now, and "
+            self.problems.append("? the core file does not hold the log; this is from the log's present file, and "
                                  "wrong if the program has run on; " + HOW_TO_DUMP)
 
     def damaged(self, what):
@@ -373,7 +374,7 @@ def mappings():
 def find_log():
     """The log and the runtime's state, None if the symbol of that is not there."""
     if gdb.selected_thread() is None:
-        raise gdb.GdbError("there is no process and no core file: 'run', 'attach' or 'core-file' first")
+        raise gdb.GdbError("no process and no core file: 'run', 'attach' or 'core-file' first")
     state = None
     try:
         place = int(gdb.parse_and_eval("(unsigned long)&tp_process"))

@@ -23,7 +23,7 @@ class Fleet:
         self.path = os.fspath(path)
         self.notes = ""
         if not os.path.isdir(self.path):
-            raise run.Error("there is not a folder '%s'" % self.path)
+            raise run.Error("folder '%s' does not exist" % self.path)
 
     def __repr__(self):
         return "teeperf.fleet(%r)" % self.path

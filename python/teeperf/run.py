@@ -24,7 +24,7 @@ def command():
     """The 'teeperf' to run: $TEEPERF, or that of $PATH."""
     found = os.environ.get("TEEPERF") or shutil.which("teeperf")
     if not found:
-        raise Error("there is no command 'teeperf' in $PATH: install TeePerf, or set $TEEPERF to it")
+        raise Error("cannot find the command 'teeperf' in $PATH: install TeePerf, or set $TEEPERF to it")
     return found
 
 

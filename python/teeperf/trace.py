@@ -14,7 +14,7 @@ class Trace:
         self.notes = ""
         self._filters = run.options(filters)
         if not os.path.exists(self.path):
-            raise run.Error("there is no file '%s'" % self.path)
+            raise run.Error("file '%s' does not exist" % self.path)
 
     def __repr__(self):
         return "teeperf.open(%r)" % self.path
