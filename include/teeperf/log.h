@@ -25,7 +25,7 @@
 
 /* "TPERFLOG", read as a little-endian word. */
 #define TEEPERF_LOG_MAGIC UINT64_C(0x474f4c4652455054)
-/* "TPERFOVR": in its place, in a file that stays, once nobody reads the log any more. */
+/* "TPERFOVR": replaces it, in a file that stays, when the log is no longer read. */
 #define TEEPERF_LOG_OVER UINT64_C(0x52564f4652455054)
 
 /*
@@ -37,30 +37,30 @@
 #define TEEPERF_LOG_MINOR 10
 
 /*
- * Name of the environment variable that holds the region's path; or, behind TEEPERF_LOG_INHERITED, the
- * number of a descriptor that the program has inherited, in decimal.
+ * Name of the environment variable that holds the region's path; or, after TEEPERF_LOG_INHERITED, the
+ * decimal number of an inherited descriptor.
  */
 #define TEEPERF_LOG_ENV "TEEPERF_LOG"
 #define TEEPERF_LOG_INHERITED "fd:"
-/* Name of the one that says where the region begins in that file: bytes, decimal, whole chunks. */
+/* Name of the variable with the region's offset in that file: bytes, decimal, whole chunks. */
 #define TEEPERF_LOG_OFFSET_ENV "TEEPERF_LOG_OFFSET"
 
 /*
- * Name of the one that asks the program to listen for signals: "LOOK[,ON,OFF]", decimal numbers. At
- * LOOK it looks at header.control; at ON and OFF it switches. 0: none.
+ * Name of the variable with the signals that the program is to handle: "LOOK[,ON,OFF]", decimal numbers. At
+ * LOOK it reads header.control; at ON and OFF it switches. 0: none.
  */
 #define TEEPERF_CONTROL_ENV "TEEPERF_CONTROL"
 
 /*
- * Name of the one that holds the path of a second log, for the TEE that this program is the host of. Its counter
- * word is that of both logs.
+ * Name of the variable with the path of a second log, for the TEE whose host this program is. Both logs share
+ * its counter word.
  */
 #define TEEPERF_TEE_LOG_ENV "TEEPERF_TEE_LOG"
 
 /*
- * Name of the one by which a process gets a log of its own, where the host gives more than one: "NAME,TOKEN",
+ * Name of the variable by which a process gets its own log, where the host has more than one: "NAME,TOKEN",
  * of 16 hexadecimal digits each. The host listens on a Unix socket (SOCK_SEQPACKET) whose abstract name is
- * TEEPERF_FORK_SOCKET with NAME behind it; a process that connects sends one request and receives one
+ * TEEPERF_FORK_SOCKET followed by NAME. A process that connects sends one request and receives one
  * reply with two file descriptors: its log, and one whose counter word is stored.
  */
 #define TEEPERF_FORK_ENV "TEEPERF_FORK"
@@ -71,7 +71,7 @@ struct teeperf_fork_request {
 	uint64_t magic;   /* TEEPERF_FORK_MAGIC */
 	uint64_t token;   /* TOKEN */
 	uint64_t parent;  /* process id of the one that forked; 0: another program began */
-	uint32_t chunk;   /* number + 1 of the chunk that its first thread goes on in, 0: none */
+	uint32_t chunk;   /* number + 1 of the chunk in which its first thread continues, 0: none */
 	uint32_t padding; /* words of it that are in use, and hold no event of this process */
 };
 struct teeperf_fork_reply {
@@ -128,17 +128,17 @@ enum teeperf_control {
 
 /*
  * The name of a MARK, PHASE_BEGIN or PHASE_END follows it in TEXT records, in the same chunk: up to TEEPERF_MARK_NAME bytes,
- * zeroes behind them in the last record. One more byte: the name was longer, and is cut there. No record: it has none.
+ * then zeroes up to the end of the last record. One more byte: the name was longer, and is cut there. No record: no name.
  */
 #define TEEPERF_MARK_NAME 64
 
 /*
- * How both sides of a border get one number: who calls out draws it, keeps it in the record, and stores
- * it under a handle, any number that the other side is given too (an address, mostly) and that no other call in
- * progress has, 0 being none. Who is called takes it out of the same table, `crossings` of the TEE's log. With H
+ * How both sides of a border get the same number: the caller draws it, keeps it in the record, and stores
+ * it under a handle: any number that the other side knows as well (mostly an address) and that no other call in
+ * progress has; 0: none. The callee takes it out of the same table, `crossings` of the TEE's log. With H
  * the product of handle and TEEPERF_CROSSING_MIX modulo 2^64, an entry is the upper 36 bits of H << 8 (its tag), and
- * the number below them; 0: none. It is one of the TEEPERF_CROSSING_TRIES entries from H >> 56 on, around the end: the
- * first that has this tag or is empty, or the first of all if there is no such.
+ * the number below them; 0: none. It is one of the TEEPERF_CROSSING_TRIES entries from H >> 56 on, wrapping around: the
+ * first that has this tag or is empty, else the first of them.
  */
 #define TEEPERF_CROSSINGS 256
 #define TEEPERF_CROSSING_MIX UINT64_C(0xa3c59ac2b7f1e26d)
@@ -146,9 +146,9 @@ enum teeperf_control {
 #define TEEPERF_CROSSING_BITS 28 /* of the number, which is not 0 */
 
 /*
- * A TEE whose commands have nothing in common with the host's calls but the log itself: the file of a TEE's log is
+ * For a TEE whose commands share only the log itself with the host's calls: the file of a TEE's log is
  * longer than the log, and a host passes L bytes less of it with a call, L from 1 to TEEPERF_LABEL_ROOM - 1. L is the
- * call's label, which no other call in progress has, and TEEPERF_LABEL_HANDLE(L) is its handle. Without a label
+ * call's label, which no other call in progress has, and TEEPERF_LABEL_HANDLE(L) is its handle. Without a label,
  * the size is a multiple of TEEPERF_LABEL_ROOM.
  */
 #define TEEPERF_LABEL_ROOM 4096
@@ -164,21 +164,21 @@ enum teeperf_control {
 #define TEEPERF_COUNTS_MAX 4091 /* N of one record: a chunk full */
 
 /*
- * A position names one record of one thread for ever: the number of bytes that the thread had
+ * A position identifies one record of one thread permanently: the number of bytes that the thread had
  * written before it, chunk headers included. Record R at byte offset O of the thread's chunk number
  * S (sequence, from 0) has position S * chunk size + O. 0 is no position (offset 0 is a header).
  * Positions of open activations grow from the outermost on.
  */
 #define TEEPERF_POSITION_OFF 1 /* of an activation that began while recording was switched off */
 /*
- * An activation that has no record of its own, since it was not sampled or its function is not recorded, has
- * the position of the thread's next record less 4: above all that began before it, below all that it
+ * An activation without a record, because it was not sampled or its function is not recorded, has
+ * the position of the thread's next record less 4: above all activations that began before it, below all that it
  * calls.
  */
 #define TEEPERF_POSITION_BETWEEN 4
 /*
- * Added to the position behind a RESYNC: this activation leaves its stack for another one, whose calls are
- * not its own (0 with it: not known which activation). Its calls stand still until a RESYNC to one of
+ * Added to the position after a RESYNC: this activation leaves its stack for another one, whose calls are
+ * not its own (with 0: the activation is unknown). The calls of the stack are suspended until a RESYNC to one of
  * them.
  */
 #define TEEPERF_POSITION_LEAVES UINT64_C(2)
@@ -209,12 +209,12 @@ enum teeperf_clock {
 	    5,                        /* counter word: the host publishes CLOCK_MONOTONIC_RAW, ns */
 	TEEPERF_CLOCK_SOFT_COUNT = 6, /* counter word: the host increments it; unit unknown */
 	TEEPERF_CLOCK_TSC_ORDERED =
-	    7, /* as TSC, after all that comes before it and before all that comes behind it */
+	    7, /* as TSC, after all instructions before it and before all that follow */
 };
 #define TEEPERF_CLOCK_IS_SOFT(kind) \
 	((kind) >= TEEPERF_CLOCK_SOFT_TSC && (kind) <= TEEPERF_CLOCK_SOFT_COUNT)
 
-/* As it is called in traces and by all who print it; "unknown" if it is not a clock. */
+/* Its name in traces and in all output; "unknown" if it is not a clock. */
 static inline const char *teeperf_clock_name(uint32_t kind)
 {
 	static const char *const names[] = {"none", "tsc", "cntvct", "rdtime", "soft-tsc",
@@ -224,34 +224,34 @@ static inline const char *teeperf_clock_name(uint32_t kind)
 
 enum teeperf_mode {
 	TEEPERF_MODE_STREAM = 1, /* the host drains and recycles chunks */
-	TEEPERF_MODE_FULL = 2,   /* chunks are used once; what does not fit is counted */
+	TEEPERF_MODE_FULL = 2,   /* chunks are used once; events that do not fit are counted */
 	TEEPERF_MODE_RING = 3,   /* each thread keeps its last chunks, and re-uses the oldest */
 };
 
 /* How attaching ended; written by the runtime, never 0 after an attempt. */
 enum teeperf_attach {
-	TEEPERF_ATTACH_NONE = 0,      /* no instrumented program has come yet */
+	TEEPERF_ATTACH_NONE = 0,      /* no instrumented program has attached yet */
 	TEEPERF_ATTACH_DONE = 1,      /* recording */
 	TEEPERF_ATTACH_BAD_CLOCK = 2, /* compiled for another clock than this log's */
 	TEEPERF_ATTACH_BAD_MODULE =
 	    3, /* a module's pass and the runtime are of different versions */
 	/* Of a log that the program was given by a call (teeperf_enter), if it is still NONE: */
 	TEEPERF_ATTACH_NO_MODULE = 4, /* no instrumented code has registered */
-	TEEPERF_ATTACH_BAD_LOG = 5,   /* of another version, or not all of it was given */
+	TEEPERF_ATTACH_BAD_LOG = 5,   /* of another version, or only a part of it was given */
 	/* Reported to the program only (teeperf_why_not), since it must not write there: */
-	TEEPERF_ATTACH_NOT_SHARED = 6, /* not wholly memory that the host may read and write */
-	TEEPERF_ATTACH_TAKEN = 7,      /* another program has it, or this one has entered already */
+	TEEPERF_ATTACH_NOT_SHARED = 6, /* not all of it is memory that the host may read and write */
+	TEEPERF_ATTACH_TAKEN = 7,      /* another program uses it, or this one has entered already */
 };
 
 /*
- * header.control: whether the host wants the program to record. Each change of the word is a command;
- * the bits above number them, so that one that the program has undone meanwhile can be repeated.
+ * header.control: whether the host wants the program to record. Each change of the word is a command; the
+ * bits above number the commands, so that one that the program has undone can be repeated.
  */
 #define TEEPERF_ACTIVE UINT64_C(1)
 
 /*
- * header.ended: the last word that an orderly program stores, with release order, when its instrumented
- * code has run for the last time; so that a host that is not its parent knows. 0 for ever if it was killed.
+ * header.ended: the last word that a program stores, with release order, when its instrumented code has run
+ * for the last time; it informs a host that is not the parent. Stays 0 if the program was killed.
  */
 #define TEEPERF_ENDED UINT64_C(1)
 #define TEEPERF_ENDED_HAS_CODE UINT64_C(2) /* bits 32-63 hold the exit code */
@@ -268,7 +268,7 @@ enum teeperf_chunk_state {
  * Supply ring: how the host hands out chunks. Slot (t & (chunk_count - 1)) serves ticket t. It is ready when its
  * upper 40 bits are the low 40 bits of t + 1; its low 24 bits are then the chunk's number. header.tail is the next
  * ticket: a thread reads its slot, then draws it by compare-and-swap of header.tail from t to t + 1. A thread that
- * finds no slot ready counts what it loses, and looks again after some events, at most 256; it never waits.
+ * finds no slot ready counts its losses, and tries again after some events, at most 256; it never waits.
  */
 #define TEEPERF_SUPPLY_CHUNK_BITS 24
 #define TEEPERF_SUPPLY_SLOT(ticket, chunk) \
@@ -277,9 +277,9 @@ enum teeperf_chunk_state {
 /*
  * Recording is switched for the whole process. The time of a switch to off is read before any thread
  * can see it, and one tick is added: records of that tick count as made before. That of a switch to
- * on is read before any thread can see it too. So a thread's records with times in between were on
- * their way when it was switched off, and what it did later in between is not in the log. Stacks are not
- * known across a gap: calls that are open at its beginning end there.
+ * on is also read before any thread can see it. So a thread's records with times in between were being
+ * written when it was switched off, and its later calls in between are not in the log. Stacks are unknown
+ * across a gap: calls that are open at its beginning end there.
  */
 #define TEEPERF_SWITCHES 128
 enum teeperf_listens {

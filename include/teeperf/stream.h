@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The stream: what a program sends that shares no memory with its recorder. It keeps a log (log.h) in
- * private memory, and plays the host's part in it itself; what a recorder would look at is sent in frames, one
- * behind the other, in one direction, without a reply: into a file, a pipe, an ocall, a socket. Specified in
+ * The stream: how a program that shares no memory with its recorder sends its log. It keeps a log (log.h) in
+ * private memory, and plays the host's part in it itself. The parts that a recorder would read are sent in frames,
+ * one after the other, in one direction, without a reply: into a file, a pipe, an ocall, a socket. Specified in
  * docs/format.md; test/lint compares that document with this header.
  *
- * Everything is little-endian and fixed-width. The receiver believes no number in it, and needs of a
- * stream that ends anywhere only the received part: each whole chunk counts.
+ * Everything is little-endian and fixed-width. The receiver trusts no number in it. A stream can end anywhere:
+ * each whole chunk received counts.
  */
 #ifndef TEEPERF_STREAM_H
 #define TEEPERF_STREAM_H
@@ -15,7 +15,7 @@
 
 /* "TPFR", read as a little-endian word of 4 bytes. */
 #define TEEPERF_FRAME_MAGIC UINT32_C(0x52465054)
-/* A receiver refuses any other. */
+/* A receiver refuses all others. */
 #define TEEPERF_FRAME_VERSION 1
 /* Most bytes of payload in one frame: a chunk. */
 #define TEEPERF_FRAME_MAX 65536
@@ -27,15 +27,15 @@ enum teeperf_frame_kind {
 	 */
 	TEEPERF_FRAME_START = 1,
 	/*
-	 * What the log has at `offset` now, in words. Taken from it: in the header the program's part
-	 * (from `pid` up to `switches`, whole), the table of modules, that of threads. Words elsewhere
-	 * are skipped. A slot of a table before the count that includes it.
+	 * The present contents of the log at `offset`, in words. The receiver uses the program's part of the
+	 * header (from `pid` through `switches`), the table of modules, and that of threads, and skips words
+	 * elsewhere. A slot of a table is sent before the count that includes it.
 	 */
 	TEEPERF_FRAME_WORDS = 2,
 	/*
 	 * A chunk that no thread writes any more: struct teeperf_chunk with its final `used`, which is
-	 * the payload's length, and its records. `offset` is the chunk's, for information. Each once; those of
-	 * one thread in any order, as one with counts is complete long after those that were begun behind it.
+	 * the payload's length, and its records. `offset` is the chunk's, for information. Each chunk is sent once.
+	 * Those of a thread come in any order, because one with counts is complete long after chunks begun later.
 	 */
 	TEEPERF_FRAME_CHUNK = 3,
 	/*
@@ -44,7 +44,7 @@ enum teeperf_frame_kind {
 	 */
 	TEEPERF_FRAME_CLOCK = 4,
 	/*
-	 * Always last: the program is over, nothing follows. One word, as header.ended; `offset` 0.
+	 * Always last: the program has ended. One word, as header.ended; `offset` 0.
 	 */
 	TEEPERF_FRAME_END = 5,
 };
@@ -61,7 +61,7 @@ struct teeperf_frame {
 
 struct teeperf_frame_point {
 	uint64_t ticks; /* the log's clock */
-	uint64_t ns;    /* of a clock of the program's that never goes back, at the same moment */
+	uint64_t ns;    /* a monotonic clock of the program, at the same moment */
 };
 
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_frame) == 24, "frame");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What a program may ask of the profiler that records it. Include it anywhere: in a program that is
+ * Functions by which a program controls its recording. Include it anywhere: in a program that is
  * not built with `teeperf cc`, or that no recorder started, the functions do nothing.
  *
  *   #include <teeperf/teeperf.h>
@@ -13,10 +13,10 @@
  *           teeperf_off();
  *   }
  *
- * All functions may be called in any thread and in signal handlers, and cost nothing to speak of when
- * there is nothing to do. Recording is switched for the whole process. The last wish counts, whether
- * the program's or that of `teeperf ctl`. Calls that are open when recording is switched off end
- * there in the profile; calls that are open when it is switched on are not in it.
+ * All functions may be called in any thread and in signal handlers, and cost almost nothing when
+ * there is nothing to do. Recording is switched for the whole process. The last command counts, whether
+ * from the program or from `teeperf ctl`. In the profile, calls that are open when recording is switched
+ * off end there; calls that are open when it is switched on are missing.
  */
 #ifndef TEEPERF_TEEPERF_H
 #define TEEPERF_TEEPERF_H
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* The runtime's; not to be called directly. Weak: not there unless the program is instrumented. */
+/* Part of the runtime: do not call them directly. Weak: they exist only in an instrumented program. */
 extern void __teeperf_switch(int on) __attribute__((weak));
 extern int __teeperf_is_on(void) __attribute__((weak));
 extern void __teeperf_poll(void) __attribute__((weak));
@@ -39,8 +39,8 @@ extern void __teeperf_context_arrive(const struct teeperf_context *here) __attri
 #define TEEPERF_INLINE_ static inline __attribute__((always_inline, unused))
 
 /*
- * Record from here on. Takes effect before it returns, unless another thread is switching at this very
- * moment: then that thread does it.
+ * Record from here on. Takes effect before it returns, unless another thread is switching at the same
+ * time: then that thread does it.
  */
 TEEPERF_INLINE_ void teeperf_on(void)
 {
@@ -62,8 +62,8 @@ TEEPERF_INLINE_ int teeperf_is_on(void)
 }
 
 /*
- * Obey `teeperf ctl` now. A program that is not recorded hears of a command only here, unless it was
- * started with `teeperf record --control`; call it where a command should take effect, as once a frame.
+ * Obey `teeperf ctl` now. While a program is not recorded, it checks for commands only here, unless it was
+ * started with `teeperf record --control`. Call it where a command should take effect, such as once per frame.
  */
 TEEPERF_INLINE_ void teeperf_poll(void)
 {
@@ -72,17 +72,17 @@ TEEPERF_INLINE_ void teeperf_poll(void)
 }
 
 /*
- * What the program itself calls a moment, or a stretch of time, of the calling thread: for timelines, and for
- * 'teeperf analyze --time-range mark:NAME'. Names are UTF-8, of at most 64 bytes; the rest of a longer one is cut. A
- * mark costs about as much as some calls, and nothing but a load and a branch where nothing is recorded.
+ * Name a moment, or a stretch of time, of the calling thread: for timelines, and for 'teeperf analyze --time-range
+ * mark:NAME'. Names are UTF-8, and cut after 64 bytes. A mark costs about as much as a few calls, and only a load and a
+ * branch while nothing is recorded.
  *
  *   teeperf_mark("loaded");
- *   teeperf_phase_begin("sort");        // phases may be inside of one another
+ *   teeperf_phase_begin("sort");        // phases can be nested
  *   ...
- *   teeperf_phase_end("sort");          // the last one of that name that has begun in this thread
+ *   teeperf_phase_end("sort");          // the last phase of that name that began in this thread
  *
- * In C++, teeperf_phase_scope ends the phase with the block. (They are not called regions, as teeperf_region is about the
- * memory of the log.)
+ * In C++, teeperf_phase_scope ends the phase with the block. (They are not called regions, because teeperf_region means
+ * the memory of the log.)
  */
 extern unsigned int __teeperf_mark_gate __attribute__((weak)); /* 0: nothing is recorded now */
 extern void __teeperf_mark(unsigned int what, const char *name) __attribute__((weak));
@@ -110,9 +110,9 @@ TEEPERF_INLINE_ void teeperf_phase_end(const char *name)
 }
 
 /*
- * For code that switches stacks by itself: fibers, coroutines, green threads. Each stack then has its own
- * calls and times in the profile. Not needed around calls of swapcontext and others that teeperf-cc(1)
- * lists, which tell by themselves.
+ * For code that switches stacks itself: fibers, coroutines, green threads. Each stack then has its own
+ * calls and times in the profile. Not needed around calls of swapcontext and the other functions listed in
+ * teeperf-cc(1): the compiler reports these.
  *
  *   struct teeperf_context here;            // of this activation, on the stack that is left
  *   teeperf_leave(&here);
@@ -132,8 +132,8 @@ TEEPERF_INLINE_ void teeperf_arrive(const struct teeperf_context *here)
 }
 
 /*
- * ---- Where the log is not there when the program begins, and nobody sees when its threads end: in enclaves,
- * trusted applications and other programs without a system below them. docs/platforms/ has an example for each.
+ * ---- For programs whose log does not exist yet when they start, and whose threads' ends cannot be observed: enclaves,
+ * trusted applications and other programs without an operating system. docs/platforms/ has an example for each.
  */
 extern int __teeperf_region(void *region, unsigned long long size) __attribute__((weak));
 extern int __teeperf_enter(void *region, unsigned long long size) __attribute__((weak));
@@ -143,10 +143,10 @@ extern void __teeperf_thread_over(void) __attribute__((weak));
 extern void __teeperf_over(int code) __attribute__((weak));
 
 /*
- * Record in the log of `size` bytes at `region`, which the host has made there and which stays there: 1, or 0
- * if it does not lie wholly outside the program's private memory, is no log, belongs to another
- * program, or if there is one already. Call it while only one thread runs, before the code to record. A log that
- * a recorder names in the environment needs no call.
+ * Record in the log of `size` bytes at `region`, which the host has created and which stays at that address. Returns 1;
+ * or 0 if any of it is in the program's private memory, if it is not a log or is used by another program, or if
+ * the program already has a log. Call it while only one thread runs, before the code to record. A log that a
+ * recorder names in the environment needs no call.
  */
 TEEPERF_INLINE_ int teeperf_region(void *region, unsigned long long size)
 {
@@ -154,23 +154,23 @@ TEEPERF_INLINE_ int teeperf_region(void *region, unsigned long long size)
 }
 
 /*
- * The same for a log that is there for the time of a call only, and maybe elsewhere in memory in the next one, as
- * the parameters of a command of OP-TEE are:
+ * The same for a log that is mapped only during a call, and possibly at another address in the next one, like the
+ * parameters of an OP-TEE command:
  *
  *   int log = teeperf_enter(region, size);
  *   result = command(...);
  *   if (log)
  *           teeperf_leave_region();
  *
- * After it nothing of the program points into the region. Only threads that have entered record, and several may
- * be in the same region at a time. What is called outside is counted as lost.
+ * After teeperf_leave_region the program has no pointer into the region. Only threads that have entered record, and
+ * several can be in the same region at a time. Calls outside are counted as lost.
  */
 TEEPERF_INLINE_ int teeperf_enter(void *region, unsigned long long size)
 {
 	return __teeperf_enter ? __teeperf_enter(region, size) : 0;
 }
 
-/* Why the last of these calls returned 0, in words, for a message. 'teeperf record' reports it, too, if the log can hold it. */
+/* Why the last of these calls returned 0, as text for a message. 'teeperf record' also reports it, if the log can hold it. */
 TEEPERF_INLINE_ const char *teeperf_why_not(void)
 {
 	return __teeperf_why ? __teeperf_why() : "it is linked without the runtime of teeperf";
@@ -182,14 +182,14 @@ TEEPERF_INLINE_ void teeperf_leave_region(void)
 		__teeperf_exit();
 }
 
-/* The calling thread ends: the host gets the rest of what it has recorded. */
+/* The calling thread ends: the host gets the rest of its records. */
 TEEPERF_INLINE_ void teeperf_thread_over(void)
 {
 	if (__teeperf_thread_over)
 		__teeperf_thread_over();
 }
 
-/* The program ends, with this exit code: as above, and nothing is recorded any more. */
+/* The program ends with this exit code: as above, and recording stops. */
 TEEPERF_INLINE_ void teeperf_over(int code)
 {
 	if (__teeperf_over)
@@ -198,13 +198,13 @@ TEEPERF_INLINE_ void teeperf_over(int code)
 
 /*
  * ---- Host and TEE in one profile (`teeperf record --tee`): the host program, built with the usual runtime, gets a
- * second log, which it hands to its TEE. docs/platforms/ has an example for each.
+ * second log and passes it to its TEE. docs/platforms/ has an example for each.
  */
 extern void *__teeperf_tee_log(unsigned long long *size) __attribute__((weak));
 extern void __teeperf_border(unsigned long long what, unsigned long long handle)
     __attribute__((weak));
 
-/* On the host's side: where the TEE's log is in memory, and its size; NULL: there is none. The same each time. */
+/* On the host's side: the address and size of the TEE's log, NULL if there is none. Always the same. */
 TEEPERF_INLINE_ void *teeperf_tee_log(unsigned long long *size)
 {
 	if (__teeperf_tee_log)
@@ -214,21 +214,21 @@ TEEPERF_INLINE_ void *teeperf_tee_log(unsigned long long *size)
 }
 
 /*
- * Where a thread goes over the border between the two. Code around calls of the SDKs that teeperf-cc(1) lists tells by
- * itself, and teeperf_enter and teeperf_leave_region tell for the TEE's side.
+ * Where a thread crosses the border between the two. Not needed around calls of the SDKs that teeperf-cc(1) lists, which
+ * the compiler reports, nor where teeperf_enter and teeperf_leave_region do so on the TEE's side.
  *
- *   teeperf_border_call(handle);       // before a call to the other side, by whoever calls, in the host or in the TEE
+ *   teeperf_border_call(handle);       // before a call to the other side, in the caller, whether host or TEE
  *   result = call(parameters);
- *   teeperf_border_back();             // behind it
+ *   teeperf_border_back();             // after it
  *
  *   teeperf_border_begin(handle);      // on the other side, first
  *   ...
  *   teeperf_border_end();              // and last
  *
- * By the handle it is known which call is which, where several threads call at once: any number that both sides have
- * and that no other call has which is in progress at that time, such as the address of the parameters. 0: there is
- * none. teeperf_border_handle tells one for a call that has begun by teeperf_enter. Calls of TEEC_InvokeCommand that are
- * given the whole log of teeperf_tee_log need none: how much of it they give tells which is which.
+ * The handle matches the two sides of a call when several threads call at once: any number that both sides know and
+ * that no other call in progress has, such as the address of the parameters. 0: no handle. teeperf_border_handle sets
+ * the handle of a call that began with teeperf_enter. Calls of TEEC_InvokeCommand that get the whole log of
+ * teeperf_tee_log need none: the size that they pass identifies the call.
  */
 TEEPERF_INLINE_ void teeperf_border_call(unsigned long long handle)
 {
@@ -261,27 +261,27 @@ TEEPERF_INLINE_ void teeperf_border_handle(unsigned long long handle)
 }
 
 /*
- * ---- Modules that a loader of the program's own has mapped, of which neither the system nor the TEE can tell. Tell of one
- * when it is mapped and relocated, before its constructors run (they must run), and take it back before its memory goes;
- * until then struct, headers and path stay as they are. One module at a time, also beside dlopen and dlclose.
+ * ---- Modules mapped by the program's own loader, which neither the system nor the TEE can report. Add a module when it
+ * is mapped and relocated, before its constructors run (they must run), and remove it before its memory is unmapped;
+ * until then struct, headers and path must not change. One module at a time, and not during dlopen or dlclose.
  */
 struct teeperf_loaded {
 	unsigned long long bias;   /* address at run time less the address in the file */
 	const void *headers;       /* the program headers of ELF-64, in memory */
-	unsigned int header_count; /* how many */
+	unsigned int header_count; /* their number */
 	const char *path; /* absolute; NULL: the file is found by its build ID, or by its code */
 	struct teeperf_loaded *next; /* the runtime's */
 };
 extern int __teeperf_module_add(struct teeperf_loaded *loaded) __attribute__((weak));
 extern void __teeperf_module_remove(struct teeperf_loaded *loaded) __attribute__((weak));
 
-/* 1, or 0 if there is nothing to load in the headers, or it was reported before. */
+/* 1, or 0 if the headers load nothing, or the module was added before. */
 TEEPERF_INLINE_ int teeperf_module_add(struct teeperf_loaded *loaded)
 {
 	return __teeperf_module_add ? __teeperf_module_add(loaded) : 0;
 }
 
-/* Its code does not run any more. If its destructors have not run, they must not. */
+/* Its code no longer runs. If its destructors have not run, they must not run later. */
 TEEPERF_INLINE_ void teeperf_module_remove(struct teeperf_loaded *loaded)
 {
 	if (__teeperf_module_remove)
@@ -293,7 +293,7 @@ TEEPERF_INLINE_ void teeperf_module_remove(struct teeperf_loaded *loaded)
 #ifdef __cplusplus
 }
 
-/* A phase as long as the block that it is declared in: teeperf_phase_scope phase("sort"); NAME outlives it. */
+/* A phase that lasts as long as the enclosing block: teeperf_phase_scope phase("sort"); NAME must outlive it. */
 class teeperf_phase_scope
 {
       public:
