@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What instrumented code and the runtime expect of each other: the thread block that the inlined
- * sequence works on, and the few symbols that the pass refers to. Not a public interface; a change
- * here moves TEEPERF_ABI, and the runtime then refuses to record older code.
+ * The contract between instrumented code and the runtime: the thread block that the inlined
+ * sequence uses, and the few symbols that the pass refers to. Not a public interface; a change
+ * here raises TEEPERF_ABI, and the runtime then refuses to record older code.
  */
 #ifndef TEEPERF_ABI_H
 #define TEEPERF_ABI_H
@@ -33,49 +33,48 @@ enum teeperf_compiled_clock {
  *   *old = time & 0xffffffff | name << 32
  *   cold: __teeperf_slow(name)                       (writes the record itself, or counts the loss)
  *
- * The cursor moves before the record is written, so that a signal handler that comes between has a
- * place of its own (writing first lost a quarter of a handler's records in a prototype). While a
- * thread is in the runtime its cursor is 0, so a signal handler's records end up there too. A handler
- * that comes between load and store of the cursor begins at the same place; the store then takes the
- * cursor back, which is seen by what stands there, since chunks are 0 where nothing is written. If the
- * handler has gone on in another chunk, the cursor is not in the thread's chunk any more: that is seen
- * before it is stored, or by the next event.
+ * The cursor moves before the record is written, so that a signal handler that runs in between has its
+ * own place (writing first lost a quarter of a handler's records in a prototype). While a thread is in
+ * the runtime its cursor is 0, so a signal handler also enters the runtime. A handler that runs between
+ * load and store of the cursor begins at the same place; the store then takes the cursor back. This is
+ * detected by the record there, because unwritten parts of chunks are 0. If the handler has continued in
+ * another chunk, the cursor is no longer in the thread's chunk: that is detected before it is stored, or
+ * by the next event.
  */
 struct teeperf_thread_block {
-	uint64_t cursor; /* address of the next record: `end` behind a full chunk, 0: none */
-	const uint64_t *counter; /* the word to load; never NULL, so early code need not ask */
-	uint32_t
-	    clock_high; /* upper half of the time that the chunk's records stand for; NEVER: none */
+	uint64_t cursor; /* address of the next record: `end` if the chunk is full, 0: none */
+	const uint64_t *counter; /* the word to load; never NULL, so early code need not check */
+	uint32_t clock_high;     /* upper half of the time of the chunk's records; NEVER: none */
 	uint32_t reserved;
-	uint64_t bias; /* position (log.h) of a record = its address + bias */
-	uint64_t end;  /* address of the end of the thread's chunk, 0 without one */
-	uint64_t
-	    start; /* ... and of the place of its first record, behind the header; 0 without one */
+	uint64_t bias;  /* position (log.h) of a record = its address + bias */
+	uint64_t end;   /* address of the end of the thread's chunk, 0 without one */
+	uint64_t start; /* ... and of its first record, after the header; 0 without one */
 	/*
-	 * The runtime's: bits 16-63 count the events that the thread has lost; bits 0-15 are how many it may lose before it looks for a
-	 * chunk again, and signed (-1 for a moment, with one in bits 16-63 that is not lost). So one addition of
-	 * TEEPERF_LOSE loses one.
+	 * The runtime's: bits 16-63 count the events that the thread has lost; bits 0-15 are the number that it may lose before it
+	 * tries to get a chunk again, and signed (-1 for a moment, with one in bits 16-63 that is not lost). So adding
+	 * TEEPERF_LOSE once counts one loss.
 	 */
 	uint64_t lost;
 	uint64_t *lost_place; /* ... where the log has that number */
-	uint64_t log; /* ... the log's address when bits 0-15 were set: they go for no other */
+	uint64_t
+	    log; /* ... the log's address when bits 0-15 were set: they are valid for that log only */
 };
 
 /*
  * Where each instance of a program runs one thread (TEEPERF_THREADS=one, 'teeperf cc --port optee') its block is
  * TEEPERF_SYMBOL_ONLY_THREAD, an ordinary variable, and so is the pointer to an object file's counts: nothing depends on
- * a thread pointer. OP-TEE's is that of the processor that the first command of an instance came by. The two kinds of
+ * a thread pointer. OP-TEE's is that of the processor that ran the first command of an instance. The two kinds of
  * code do not link with each other's runtime.
  *
- * There the constructors are called by teeperf_enter, too, if nobody has: linker scripts of such platforms may not know
- * of constructors. Their addresses lie one behind another in a section.
+ * There, teeperf_enter calls the constructors if nothing else has: linker scripts of such platforms may not support
+ * constructors. Their addresses are one after another in a section.
  */
 #define TEEPERF_CONSTRUCTORS_SECTION "teeperf_constructors"
 
 #define TEEPERF_LOST_SHIFT 16
 #define TEEPERF_LOSE ((UINT64_C(1) << TEEPERF_LOST_SHIFT) - 1)
 
-/* clock_high of a thread that has no chunk: no clock comes so far. */
+/* clock_high of a thread that has no chunk: no clock reaches it. */
 #define TEEPERF_HIGH_NEVER UINT32_MAX
 
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, counter) == 8, "counter");
@@ -87,24 +86,24 @@ TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, lost) == 48, "lost")
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, lost_place) == 56, "lost_place");
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_thread_block, log) == 64, "log");
 
-/* What a function's code tests before all else; the runtime sets it in every function. */
+/* A function's code tests this first; the runtime sets it in every function. */
 enum teeperf_gate {
 	TEEPERF_GATE_OFF = 0,
 	TEEPERF_GATE_SOFT = 1, /* also the value before the module has registered */
 	TEEPERF_GATE_HARDWARE = 2,
 	/*
 	 * The same between two fences. Less TEEPERF_GATE_SOFT it has an even number of bits, and HARDWARE
-	 * an odd one: so one comparison of x86-64 tells all of them.
+	 * an odd one: so one comparison of x86-64 distinguishes all of them.
 	 */
 	TEEPERF_GATE_ORDERED = 4,
 };
 
 /*
  * The instrumented functions of an object file: their gates, zeroes up to a multiple of 8, and then a
- * hash of each function's linkage name in the same order. They lie one behind another in a section of
- * their own, because neighbours may be written all the time; the linker may put zeroes between them.
+ * hash of each function's linkage name in the same order. They are one after another in their own
+ * section, because neighbours may be written all the time; the linker may put zeroes between them.
  *
- * gates[0] is no function's, and its hash is TEEPERF_HASH_ALWAYS: it tells whether recording is on. Where
+ * gates[0] belongs to no function, and its hash is TEEPERF_HASH_ALWAYS: it says whether recording is on. Where
  * control may return to a function from above, it is tested for the function's position (log.h).
  */
 struct teeperf_functions {
@@ -116,7 +115,7 @@ struct teeperf_functions {
 #define TEEPERF_GATE_OFFSET 8 /* of gates[0] */
 TEEPERF_STATIC_ASSERT(offsetof(struct teeperf_functions, gates) == TEEPERF_GATE_OFFSET, "gates");
 
-/* FNV-1a of 64 bits: go on with HASH, at first TEEPERF_HASH_START. */
+/* FNV-1a of 64 bits: continue HASH, at first TEEPERF_HASH_START. */
 #define TEEPERF_HASH_START UINT64_C(0xcbf29ce484222325)
 #define TEEPERF_HASH_PRIME UINT64_C(0x100000001b3)
 static inline uint64_t teeperf_hash_bytes(uint64_t hash, const void *bytes, uint64_t size)
@@ -128,8 +127,8 @@ static inline uint64_t teeperf_hash_bytes(uint64_t hash, const void *bytes, uint
 }
 
 /*
- * What the pass writes down for a function, and what the recorder looks for: the hash of its linkage name, of SIZE bytes, as
- * it is before link-time optimisation renames internal functions; with 2 instead of 0 and 1.
+ * The hash of a function's linkage name, of SIZE bytes, before link-time optimisation renames internal functions; 2 instead
+ * of 0 and 1. The pass writes it, and the recorder looks for it.
  */
 #define TEEPERF_HASH_ALWAYS 1
 #define TEEPERF_HASH_FIRST 2
@@ -145,7 +144,7 @@ static inline uint64_t teeperf_name_hash(const char *name, uint64_t size)
  */
 struct teeperf_module_block {
 	uint8_t *functions;     /* the section of teeperf_functions; NULL: the linker left none */
-	uint8_t *functions_end; /* behind it */
+	uint8_t *functions_end; /* its end */
 	struct teeperf_module_block *next;
 	uint64_t reserved;
 };
@@ -153,8 +152,8 @@ struct teeperf_module_block {
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 32, "module block");
 
 /*
- * What marks a file as one that is made for profiling: an ELF note in each instrumented object and in the
- * runtime, which linkers and strip keep. `teeperf check-release` looks for it, so that nobody ships it.
+ * The mark of files that are made for profiling: an ELF note in each instrumented object and in the runtime,
+ * which linkers and strip keep. `teeperf check-release` looks for it, so that such a file is not shipped.
  */
 #define TEEPERF_NOTE_SECTION ".note.teeperf"
 #define TEEPERF_NOTE_NAME "TeePerf"
@@ -169,15 +168,15 @@ struct teeperf_note {
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_note) == 24, "note");
 
 /*
- * Functions of which only the calls are counted, up to TEEPERF_COUNTED_MAX of an object file. A thread
- * that calls one of them gets room for the counts of all of them, as a COUNTS record (log.h) in a
- * chunk that it keeps; a thread-local pointer of the object file leads there, NULL at first.
+ * Functions whose calls are only counted, up to TEEPERF_COUNTED_MAX of an object file. A thread that
+ * calls one of them gets room for the counts of all of them, as a COUNTS record (log.h) in a chunk that
+ * it keeps; a thread-local pointer of the object file points there, NULL at first.
  *
  *   if (gate == TEEPERF_GATE_OFF)   goto done
  *   if (!pointer)                   pointer = __teeperf_count(counted), to done if there is no room
  *   ++*(uint64_t *)(pointer + TEEPERF_COUNTED_OFFSET(number of the function))
  *
- * A sampled function is counted, too, and TEEPERF_COUNTED_SAMPLED is added to its address: call number
+ * A sampled function is also counted, and TEEPERF_COUNTED_SAMPLED is added to its address: call number
  * 1, 1 + N, 1 + 2N ... of a thread then has records.
  */
 struct teeperf_counted {
@@ -207,15 +206,15 @@ struct teeperf_counted {
  *   __teeperf_count   the cold path of a counted call: like __teeperf_slow, with the address of the
  *                     teeperf_counted instead of a name; returns the pointer, or 0
  *   __teeperf_resync  void (uint64_t position, uint64_t name): an ordinary call, made at each
- *                     landing pad and behind each call that may return twice
+ *                     landing pad and after each call that may return twice
  *   __teeperf_leave   uint64_t (uint64_t position, uint64_t name, uint64_t home): an ordinary call, made
  *                     before each call that may switch to another stack. The home is what __teeperf_home
  *                     returned when the activation began
- *   __teeperf_arrive  void (uint64_t position, uint64_t name, uint64_t left): behind it; what leave returned
+ *   __teeperf_arrive  void (uint64_t position, uint64_t name, uint64_t left): after it; what leave returned
  *   __teeperf_home    uint64_t (void): the calling thread, or 0 while it has no number
  *   __teeperf_border  void (uint64_t control, uint64_t handle): an ordinary call, made around calls that
- *                     go over the border of a TEE, and in functions that are called over it (log.h)
- *   __teeperf_command void (void *operation): the same for a call of TEEC_InvokeCommand, before it; behind it
+ *                     cross the border of a TEE, and in functions that are called over it (log.h)
+ *   __teeperf_command void (void *operation): the same for a call of TEEC_InvokeCommand, before it; after it
  *                     __teeperf_border is called
  *   __teeperf_module  void (uint64_t abi_and_clock, struct teeperf_module_block *): called by a
  *                     constructor of each instrumented module; abi << 8 | enum teeperf_compiled_clock
@@ -242,7 +241,7 @@ struct teeperf_counted {
 #define TEEPERF_SYMBOL_COUNTED "__teeperf_counted"
 #define TEEPERF_SYMBOL_COUNTED_GONE "__teeperf_counted_gone"
 #define TEEPERF_SYMBOL_PREFIX "__teeperf_"
-/* Hidden in each module: its block, its constructors (with the clock's name behind), its destructor. */
+/* Hidden in each module: its block, its constructors (followed by the clock's name), its destructor. */
 #define TEEPERF_SYMBOL_ANCHOR "__teeperf_anchor"
 #define TEEPERF_SYMBOL_CONSTRUCTOR "__teeperf_attach_"
 #define TEEPERF_SYMBOL_DESTRUCTOR "__teeperf_detach"

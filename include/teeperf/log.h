@@ -239,8 +239,9 @@ enum teeperf_attach {
 	TEEPERF_ATTACH_NO_MODULE = 4, /* no instrumented code has registered */
 	TEEPERF_ATTACH_BAD_LOG = 5,   /* of another version, or only a part of it was given */
 	/* Reported to the program only (teeperf_why_not), since it must not write there: */
-	TEEPERF_ATTACH_NOT_SHARED = 6, /* not all of it is memory that the host may read and write */
-	TEEPERF_ATTACH_TAKEN = 7,      /* another program uses it, or this one has entered already */
+	TEEPERF_ATTACH_NOT_SHARED =
+	    6,                    /* not all of it is memory that the host may read and write */
+	TEEPERF_ATTACH_TAKEN = 7, /* another program uses it, or this one has entered already */
 };
 
 /*
@@ -283,22 +284,22 @@ enum teeperf_chunk_state {
  */
 #define TEEPERF_SWITCHES 128
 enum teeperf_listens {
-	TEEPERF_LISTENS_NOT = 0,     /* it looks at `control` only when it takes a new chunk */
-	TEEPERF_LISTENS_SIGNAL = 1,  /* it looks when it gets the signal listens_value */
+	TEEPERF_LISTENS_NOT = 0,     /* it reads `control` only when it takes a new chunk */
+	TEEPERF_LISTENS_SIGNAL = 1,  /* it reads it when it gets the signal listens_value */
 	TEEPERF_LISTENS_REFUSED = 2, /* as NOT: the program itself uses the signal listens_value */
 };
 
 /* Which of the instrumented functions record. */
 enum teeperf_only {
 	TEEPERF_ONLY_ALL = 0,    /* each of them */
-	TEEPERF_ONLY_LISTED = 1, /* those whose hash is in the list */
-	TEEPERF_ONLY_REST = 2,   /* those whose hash is not */
+	TEEPERF_ONLY_LISTED = 1, /* functions whose hash is in the list */
+	TEEPERF_ONLY_REST = 2,   /* functions whose hash is not in it */
 };
 
 /*
- * header.selection: one word, so that it is never seen half. Bits 0-1 are an enum teeperf_only, bits 2-31 how many hashes
- * the list has, bits 32-63 number the selections from 1. The host writes the next list only when the program obeys the last
- * selection (header.selected): it reads the other list then.
+ * header.selection: one word, so it is never read half-written. Bits 0-1 are an enum teeperf_only, bits 2-31 the number of
+ * hashes in the list, and bits 32-63 number the selections from 1. The host writes the next list only when the program obeys
+ * the last selection (header.selected): the program then reads the other list.
  */
 #define TEEPERF_SELECTION(number, only, count) \
 	((uint64_t)(number) << 32 | (uint64_t)(count) << 2 | (uint64_t)(only))
@@ -308,15 +309,15 @@ enum teeperf_only {
 #define TEEPERF_SELECTION_LIST(selection) ((selection) >> 32 & 1) /* 0: the first */
 #define TEEPERF_SELECTION_FIRST UINT64_C(3)                       /* of `only` */
 
-/* Mode ring: most chunks of a log, since the program keeps lists of them in private memory. */
+/* Mode ring: most chunks of a log, because the program keeps lists of them in private memory. */
 #define TEEPERF_RING_LOG_CHUNKS 16384
-/* ... and how many of CHUNKS a thread leaves to others before it takes more than two. */
+/* ... and the number of CHUNKS that a thread leaves to others before it takes more than two. */
 #define TEEPERF_RING_SPARE(chunks) ((chunks) / 8 < 64 ? (int64_t)((chunks) / 8) : 64)
 
 #define TEEPERF_LOG_HEADER_SIZE 4096
 #define TEEPERF_CHUNK_SHIFT_DEFAULT 16
 
-/* Groups stand 128 bytes apart: the prefetcher of many CPUs fetches cache lines in pairs. */
+/* Groups are 128 bytes apart: the prefetchers of many CPUs fetch cache lines in pairs. */
 struct teeperf_log_header {
 	/* Constants: written by the recorder before the program starts. */
 	uint64_t magic;          /* TEEPERF_LOG_MAGIC */
@@ -343,7 +344,7 @@ struct teeperf_log_header {
 	uint32_t only_count;
 	uint32_t only;   /* enum teeperf_only */
 	uint32_t ring;   /* mode ring: most chunks that a thread keeps */
-	uint32_t border; /* 1: of a TEE whose host is recorded, too (CALL_OUT) */
+	uint32_t border; /* 1: of a TEE whose host is also recorded (CALL_OUT) */
 
 	/* Counter word: stored by the host's counter thread, loaded at every event (soft clocks). */
 	uint64_t counter;
@@ -351,7 +352,7 @@ struct teeperf_log_header {
 
 	/* Control word: stored by the host. */
 	uint64_t control; /* TEEPERF_ACTIVE */
-	/* Which functions are to record from now on, TEEPERF_SELECTION; 0: still as `only` says. */
+	/* Which functions record from now on, TEEPERF_SELECTION; 0: still as `only` says. */
 	uint64_t selection;
 	/* Constants: two lists of hashes like that of `only`, TEEPERF_SELECTION_LIST says which. */
 	uint64_t selection_offset;
@@ -369,23 +370,24 @@ struct teeperf_log_header {
 	/* Facts from the runtime. */
 	uint64_t
 	    pid; /* the process that attached; claimed once by compare-and-swap. Of instances that
-			 take turns (OP-TEE): the one whose turn it is, 0 between turns */
+			 take turns (OP-TEE): the present one, 0 between turns */
 	uint32_t attach;         /* enum teeperf_attach */
 	uint32_t machine;        /* ELF e_machine of the program */
 	uint64_t thread_count;   /* thread indices given out so far */
 	uint64_t module_count;   /* modules seen so far; may exceed module_capacity */
-	uint64_t lost_early;     /* events before the runtime had attached */
+	uint64_t lost_early;     /* events before the runtime attached */
 	uint64_t lost_overflow;  /* events lost by threads beyond thread_capacity */
 	uint64_t refused;        /* other processes that found the log taken */
 	uint64_t switch_count;   /* switches so far; the last TEEPERF_SWITCHES of them are kept */
-	uint32_t listens;        /* enum teeperf_listens: how the program hears of `control` */
+	uint32_t listens;        /* enum teeperf_listens: when the program reads `control` */
 	uint32_t listens_value;  /* ... the signal's number */
 	uint64_t function_count; /* instrumented functions of the modules seen so far */
 	uint64_t functions_left_out; /* of these, left out by `only` */
-	uint64_t forked;             /* children that were forked and have no log */
-	uint64_t ended;              /* TEEPERF_ENDED, and bits with it: the program is over */
-	uint64_t keeps; /* mode ring: chunks that a thread keeps, 0: the program knows no rings */
-	/* The selection that it obeys, TEEPERF_SELECTION_FIRST at first; 0: it looks for none. */
+	uint64_t forked;             /* forked children without a log */
+	uint64_t ended;              /* TEEPERF_ENDED and its bits: the program has ended */
+	uint64_t
+	    keeps; /* mode ring: chunks that a thread keeps, 0: the program does not support rings */
+	/* The selection that it obeys, TEEPERF_SELECTION_FIRST at first; 0: it reads none. */
 	uint64_t selected;
 	uint64_t
 	    selected_time; /* since when: ticks, noted before a gate moved; stored before `selected` */
@@ -393,14 +395,14 @@ struct teeperf_log_header {
 	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
 	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */
 
-	/* Of a TEE's log: numbers of calls over the border; stored by whoever calls. */
+	/* Of a TEE's log: numbers of calls over the border; stored by the caller. */
 	uint64_t crossings[TEEPERF_CROSSINGS];
 
 	uint8_t reserved6[TEEPERF_LOG_HEADER_SIZE - 6 * 128 - 8 * TEEPERF_SWITCHES -
 			  8 * TEEPERF_CROSSINGS];
 };
 
-/* What a log of this version is known by, but for `magic`: that is stored when the rest is there. */
+/* The fields that identify a log of this version, except `magic`, which is stored when all others are. */
 static inline void teeperf_log_init(
     struct teeperf_log_header *header, uint32_t chunk_count, uint32_t clock, uint32_t mode)
 {
@@ -427,36 +429,36 @@ struct teeperf_module {
 	uint32_t flags;         /* TEEPERF_MODULE_* */
 	uint32_t build_id_size; /* bytes of build_id in use, 0: none */
 	uint8_t build_id[TEEPERF_BUILD_ID_SIZE];
-	/* What is there without a build ID, and stays when the file is stripped and signed. */
+	/* These exist without a build ID, and survive stripping and signing of the file. */
 	uint8_t uuid[16]; /* of a trusted application, most significant byte first; zeroes: none */
 	uint64_t code_hash; /* of its code and its functions' names (TEEPERF_CODE_PRIME); 0: none */
-	uint32_t code_offset; /* the code that was hashed: bytes from `start` on */
-	uint32_t code_size;   /* ... and how many */
+	uint32_t code_offset; /* the hashed code: bytes from `start` on */
+	uint32_t code_size;   /* ... and its size */
 	uint64_t reserved[1];
 	char path[TEEPERF_MODULE_PATH_SIZE]; /* NUL-terminated, empty if unknown */
 };
 #define TEEPERF_MODULE_PATH_CUT UINT32_C(1) /* path is the tail of a longer one */
 #define TEEPERF_MODULE_COLLIDES \
-	UINT32_C(2)                    /* shares low halves of addresses with an earlier module,
-                                                or with control records: they name nothing */
+	UINT32_C(2)                    /* shares low halves of addresses with an earlier module
+                                                or with control records: they identify nothing */
 #define TEEPERF_MODULE_TEE UINT32_C(4) /* of a joined trace: on the TEE's side */
 
 /*
  * The hash of code: beginning with its size in bytes, a multiple of 8, h = (h ^ word) * TEEPERF_CODE_PRIME,
- * h ^= h >> 32 for each of its words; then likewise for the hash of the names. That begins with 0, takes of each
- * teeperf_functions (abi.h) the count and the hashes, as they are in the file, and loses its low 16 bits. 1 instead of 0.
+ * h ^= h >> 32 for each of its words; then likewise for the hash of the names. That one begins with 0, covers the count
+ * and the hashes of each teeperf_functions (abi.h), as in the file, and loses its low 16 bits. 1 instead of 0.
  */
 #define TEEPERF_CODE_PRIME UINT64_C(0x9fb21c651e98df25)
 
 /* A thread; the index in the table is the thread's number, dense and never reused. */
 struct teeperf_thread {
 	uint64_t os_tid; /* 0: the slot is not filled */
-	uint64_t lost;   /* events lost by this thread in all */
+	uint64_t lost;   /* all events lost by this thread */
 	uint64_t chunks; /* chunks taken so far */
 	uint64_t ended;  /* 1 when the thread has ended */
 	char name[16];   /* NUL-terminated, empty if unknown */
 	uint64_t first;  /* sequence of its first chunk: not 0 if it began before a fork */
-	uint64_t cpu_ns; /* processor time that it has had, stored before `ended`; 0: not known */
+	uint64_t cpu_ns; /* its processor time, stored before `ended`; 0: unknown */
 };
 
 /* Header of a chunk; records follow. In the region `used` is 0 while the thread still writes. */
@@ -467,7 +469,8 @@ struct teeperf_chunk {
 	uint64_t os_tid;
 	uint64_t first_time; /* full clock when the chunk was taken: upper half for the records */
 	uint64_t used;       /* bytes in use, this header included */
-	uint64_t home; /* what other threads call its thread in departures, from 1; 0: unknown */
+	uint64_t
+	    home; /* the number of its thread in departures of other threads, from 1; 0: unknown */
 	uint64_t reserved[2];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The trace file: what the recorder leaves on disk and the reader opens. Specified in
+ * The trace file, which the recorder writes and the reader opens. Specified in
  * docs/format.md. A file header, then sections in any order, each 8-byte aligned; a reader stops at
  * the first incomplete section and keeps what precedes it. Little-endian.
  */
@@ -40,10 +40,12 @@ enum teeperf_section_type {
 	TEEPERF_SECTION_END = 8, /* struct teeperf_trace_end; absent if the recorder was killed */
 	TEEPERF_SECTION_SWITCHES = 9, /* uint64_t[], header.switches in order; the last counts */
 	TEEPERF_SECTION_PACKED = 10, /* struct teeperf_packed and its two parts: a CHUNK, smaller */
-	TEEPERF_SECTION_LOG = 11, /* struct teeperf_trace_log: where to look if there is no END */
+	TEEPERF_SECTION_LOG =
+	    11, /* struct teeperf_trace_log: where the rest is if there is no END */
 	TEEPERF_SECTION_CPU =
 	    12, /* struct teeperf_trace_cpu, then one for each thread; the last counts */
-	TEEPERF_SECTION_MISSING = 13, /* struct teeperf_trace_missing[]: what was not written */
+	TEEPERF_SECTION_MISSING =
+	    13, /* struct teeperf_trace_missing[]: the chunks that were not written */
 	TEEPERF_SECTION_SCHED =
 	    14, /* struct teeperf_trace_sched, then its switches; all such sections count */
 	TEEPERF_SECTION_SYSTEM =
@@ -70,7 +72,7 @@ struct teeperf_section {
 /*
  * PACKED: names and times of a chunk's records, apart, each as zstd frames. The names are the
  * records' upper halves. A time becomes a code of one byte and, from TEEPERF_PACKED_NEAR on, more
- * bytes behind all codes; docs/format.md, Packed chunks, has the rule.
+ * bytes after all codes; docs/format.md, Packed chunks, has the rule.
  */
 #define TEEPERF_PACKED_NEAR 240 /* to 254: one byte more */
 #define TEEPERF_PACKED_FAR 255  /* four bytes more */
@@ -85,7 +87,7 @@ struct teeperf_packed {
 
 /*
  * Clock. Ticks become nanoseconds by the straight line through the first and the last point;
- * points between them tell how far the clock strays from it. Without two points of different
+ * points between them show how far the clock strays from it. Without two points of different
  * ticks, hz is used; without hz, times are shown in ticks.
  */
 struct teeperf_trace_point {
@@ -100,11 +102,11 @@ struct teeperf_trace_clock {
 	uint64_t stores;     /* times the counter word was stored */
 	uint64_t max_gap_ns; /* longest time without a store */
 	uint64_t starved_ns; /* sum of the gaps of more than 10 us */
-	uint64_t period_ns;  /* aim: a store so often, 0: as fast as it goes */
+	uint64_t period_ns;  /* aim: the time between stores, 0: as fast as possible */
 };
 
 /*
- * The log that the trace is made from. If the recorder was killed, what it had not written yet is still
+ * The log from which the trace is made. If the recorder was killed, the records not yet written are still
  * there: in a file whose name ends in "RECORDER_PID-ID", ID in 16 hexadecimal digits.
  */
 #define TEEPERF_LOG_CONSTANT_WORDS 16
@@ -115,26 +117,26 @@ struct teeperf_trace_log {
 	uint32_t start_off;    /* 1: recording began switched off */
 	uint32_t reserved0;
 	uint64_t reserved[5];
-	/* What the log's header begins with: the program could write over that itself. */
+	/* The beginning of the log's header: in the log, the program could overwrite it. */
 	uint64_t constants[TEEPERF_LOG_CONSTANT_WORDS];
 };
 
 /*
- * Processor time, as the operating system counts it: of the process, then of the threads of which it is known,
+ * Processor time, as the operating system counts it: of the process, then of the threads for which it is known,
  * by ascending numbers.
  */
-#define TEEPERF_CPU_EXACT UINT32_C(1)    /* cpu_ns is all that there was until the end */
-#define TEEPERF_CPU_AT_LEAST UINT32_C(2) /* cpu_ns is what there was until the last look */
-#define TEEPERF_CPU_DELAY UINT32_C(4)    /* delay_ns is known, until the last look */
+#define TEEPERF_CPU_EXACT UINT32_C(1)    /* cpu_ns is the whole time until the end */
+#define TEEPERF_CPU_AT_LEAST UINT32_C(2) /* cpu_ns is the time until the last reading */
+#define TEEPERF_CPU_DELAY UINT32_C(4)    /* delay_ns is known, until the last reading */
 struct teeperf_trace_cpu_thread {
 	uint32_t thread; /* its number */
 	uint32_t flags;  /* TEEPERF_CPU_* */
 	uint64_t cpu_ns;
-	uint64_t delay_ns; /* how long it could have run, and had no processor */
+	uint64_t delay_ns; /* how long it could have run but had no processor */
 };
 struct teeperf_trace_cpu {
 	uint64_t cpu_ns;       /* of all threads of the process, ended ones included */
-	uint64_t wall_ns;      /* from the start of the recording to the last look */
+	uint64_t wall_ns;      /* from the start of the recording to the last reading */
 	uint32_t flags;        /* TEEPERF_CPU_EXACT, TEEPERF_CPU_AT_LEAST; 0: cpu_ns is not known */
 	uint32_t thread_count; /* struct teeperf_trace_cpu_thread that follow */
 };
@@ -146,7 +148,7 @@ struct teeperf_trace_cpu {
 enum teeperf_sched_kind {
 	TEEPERF_SCHED_ON = 0,        /* the thread has the processor from here on */
 	TEEPERF_SCHED_BLOCKED = 1,   /* it waits for something */
-	TEEPERF_SCHED_PREEMPTED = 2, /* it could run, and has no processor */
+	TEEPERF_SCHED_PREEMPTED = 2, /* it could run but has no processor */
 	TEEPERF_SCHED_ENDED = 3,     /* it ended */
 };
 struct teeperf_trace_sched_switch {
@@ -156,39 +158,39 @@ struct teeperf_trace_sched_switch {
 	uint16_t cpu;  /* where */
 };
 struct teeperf_trace_sched {
-	uint64_t from_ns; /* CLOCK_MONOTONIC_RAW: what was before is not known */
+	uint64_t from_ns; /* CLOCK_MONOTONIC_RAW: earlier switches are unknown */
 	uint64_t lost;    /* switches, of any thread, that are in no section */
 };
 
 /*
- * SYSTEM: what the kernel did for the program. Each section has the events that ended since the one before; they need not
- * be in order. The head's numbers are those so far: of the last section, of the whole recording.
+ * SYSTEM: the kernel's work for the program. Each section has the events that ended since the previous one; they need not
+ * be in order. The head's numbers are totals so far: in the last section, of the whole recording.
  */
 enum teeperf_system_kind {
 	TEEPERF_SYSTEM_CALL = 1,  /* a system call */
 	TEEPERF_SYSTEM_FAULT = 2, /* a page fault */
 	TEEPERF_SYSTEM_BLOCK = 3, /* a request to a block device */
 	TEEPERF_SYSTEM_ALLOCATION =
-	    4,                     /* what the kernel allocated in a system call or page fault */
+	    4, /* memory that the kernel allocated in a system call or page fault */
 	TEEPERF_SYSTEM_START = 5,  /* a thread was made; until it first ran */
 	TEEPERF_SYSTEM_DRIVER = 6, /* a call within the kernel: a function of its SGX driver */
 };
-/* What was recorded, as bits of `groups`. */
-#define TEEPERF_SYSTEM_SCHED UINT32_C(1)    /* futex calls, what other threads ended, starts */
+/* The recorded groups of events, as bits of `groups`. */
+#define TEEPERF_SYSTEM_SCHED UINT32_C(1) /* futex calls, calls that other threads ended, starts */
 #define TEEPERF_SYSTEM_SYSCALLS UINT32_C(2) /* all system calls */
 #define TEEPERF_SYSTEM_IO UINT32_C(4)       /* calls that read and write, and block devices */
 #define TEEPERF_SYSTEM_FAULTS UINT32_C(8)   /* page faults */
-#define TEEPERF_SYSTEM_MEM UINT32_C(16)     /* memory that the kernel allocates meanwhile */
+#define TEEPERF_SYSTEM_MEM UINT32_C(16)     /* memory that the kernel allocates in them */
 #define TEEPERF_SYSTEM_SGX UINT32_C(32)     /* functions of the kernel's SGX driver */
 /* Bits of an event's `flags`. */
-#define TEEPERF_SYSTEM_UNFINISHED 1 /* the thread ended in it: there is no result */
+#define TEEPERF_SYSTEM_UNFINISHED 1 /* the thread ended in it: it has no result */
 #define TEEPERF_SYSTEM_MAJOR 2      /* of a fault: it read from a device */
 #define TEEPERF_SYSTEM_IN_FAULT 4   /* of an allocation: in a page fault, not in a call */
-/* `detail` of a fault: what was at the address. */
+/* `detail` of a fault: the kind of memory at the address. */
 enum teeperf_system_memory {
 	TEEPERF_SYSTEM_MEMORY_OTHER = 0, /* not known, or shared memory without a file */
 	TEEPERF_SYSTEM_MEMORY_STACK = 1, /* of the thread that faulted */
-	TEEPERF_SYSTEM_MEMORY_HEAP = 2,  /* what brk() gives */
+	TEEPERF_SYSTEM_MEMORY_HEAP = 2,  /* memory from brk() */
 	TEEPERF_SYSTEM_MEMORY_ANON = 3,  /* mapped without a file */
 	TEEPERF_SYSTEM_MEMORY_FILE = 4,  /* a mapped file, or one in shared memory */
 	TEEPERF_SYSTEM_MEMORY_CODE = 5,  /* the same, and it may be run */
@@ -207,35 +209,35 @@ enum teeperf_sgx_function {
 struct teeperf_system_event {
 	uint64_t start_ns; /* CLOCK_MONOTONIC_RAW */
 	uint64_t duration_ns;
-	uint32_t os_tid; /* of the thread that it was done for */
+	uint32_t os_tid; /* of the thread for which it was done */
 	uint32_t os_pid;
 	uint16_t kind;  /* enum teeperf_system_kind */
 	uint16_t flags; /* TEEPERF_SYSTEM_UNFINISHED, ... */
 	/* A call: its number; a request: the device, major << 20 | minor; an allocation: the call; of SGX: the function. */
 	uint32_t number;
-	/* A call: what it returned, signed; a request: its bytes; an allocation: how many objects. */
+	/* A call: its result, signed; a request: its bytes; an allocation: the number of objects. */
 	uint64_t result;
 	/* A call: its first argument; a fault: the address; a request: its sector; an allocation: bytes of pages. */
 	uint64_t argument;
 	uint32_t
 	    detail; /* a call: its second argument; see above; a request: 0 reads, 1 writes, else REQ_OP_ */
 	uint32_t waker_tid; /* a call: the thread that woke this one, 0: none; a start: its maker */
-	uint64_t woken_ns;  /* when; a request: when the thread asked for it; the same clock */
+	uint64_t woken_ns;  /* when; a request: when the thread made it; the same clock */
 };
 struct teeperf_trace_system {
-	uint32_t groups; /* TEEPERF_SYSTEM_SCHED, ...: what was recorded */
-	/* Events that are in no section, as they came too fast. */
+	uint32_t groups; /* TEEPERF_SYSTEM_SCHED, ...: the recorded groups */
+	/* Events that are in no section, because they came too fast. */
 	uint32_t lost_sgx;
 	uint64_t lost_calls;
 	uint64_t lost_faults;
 	uint64_t lost_blocks;
 	uint64_t lost_allocations;
-	uint64_t lost_threads; /* threads none of whose events are there */
+	uint64_t lost_threads; /* threads without any event here */
 };
 
 /*
- * SELECTIONS: which functions were to record, from when on. For each selection an entry with hash 0, then one for each hash
- * that its list has and that of the selection before had not, or the other way round. The first is what recording began with.
+ * SELECTIONS: which functions recorded, and since when. For each selection an entry with hash 0, then one for each hash that
+ * is in its list but not in that of the previous selection, or the other way round. The first is that of the recording's start.
  */
 struct teeperf_trace_selection {
 	uint64_t time;   /* ticks: header.selected_time; of the first: 0 */
@@ -245,15 +247,15 @@ struct teeperf_trace_selection {
 };
 
 /*
- * WINDOWS: selections that the recorder asked for at a moment, and for a time, that did not depend on what the program did
- * then, so that what was recorded in them is a fair sample. A window lasts until the next selection.
+ * WINDOWS: selections whose time and duration the recorder chose independently of the program's work, so that the records
+ * in them are a fair sample. A window lasts until the next selection.
  */
 struct teeperf_trace_window {
 	uint32_t selection; /* its number; ascending */
 	uint32_t reserved;  /* 0 */
 };
 
-/* MARKS: moments that were marked from outside, by 'teeperf ctl mark', in the order in which they were. */
+/* MARKS: moments that were marked from outside, by 'teeperf ctl mark', in order of time. */
 struct teeperf_trace_mark {
 	uint64_t monotonic_ns;        /* CLOCK_MONOTONIC_RAW of the recorder's machine */
 	char name[TEEPERF_MARK_NAME]; /* UTF-8, NUL-terminated */
@@ -261,7 +263,7 @@ struct teeperf_trace_mark {
 
 /* How the program ended. */
 enum teeperf_exit_kind {
-	TEEPERF_EXIT_UNKNOWN = 0, /* still running when the recording was ended, or not known */
+	TEEPERF_EXIT_UNKNOWN = 0, /* still running when the recording ended, or unknown */
 	TEEPERF_EXIT_CODE = 1,    /* exited; value = exit code */
 	TEEPERF_EXIT_SIGNAL = 2,  /* killed; value = signal number */
 };
@@ -281,14 +283,14 @@ struct teeperf_trace_end {
 	uint64_t module_count;  /* modules seen, also those beyond the table */
 	uint64_t thread_count;  /* threads seen, also those beyond the table */
 	uint64_t forked;        /* as in the log header */
-	/* What the recorder had in hand and could not write, as the disk was full for example. */
+	/* Chunks that the recorder had but could not write, for example because the disk was full. */
 	uint32_t missing_chunks; /* chunks that are not in this file */
 	uint32_t unwritten;      /* bit N: the last section of type N is not in this file */
 	uint64_t missing_events; /* enters and exits in these chunks */
 	uint64_t missing_calls;  /* calls in their COUNTS records */
 };
 
-/* MISSING: the same of each thread that has any, by number. */
+/* MISSING: the same for each thread with such chunks, by number. */
 struct teeperf_trace_missing {
 	uint32_t thread;
 	uint32_t reserved;
@@ -309,17 +311,17 @@ enum teeperf_meter_unit {
 	TEEPERF_METER_MICROJOULES = 3,
 };
 enum teeperf_meter_kind {
-	TEEPERF_METER_TOTAL = 0, /* it grows: what counts is the difference of two readings */
+	TEEPERF_METER_TOTAL = 0, /* it grows: the difference of two readings counts */
 	TEEPERF_METER_GAUGE = 1, /* it rises and falls */
 	TEEPERF_METER_FINAL = 2, /* known at the end only */
 };
 #define TEEPERF_METER_COUNTED UINT32_C(1)   /* it has readings; else `note` says why not */
-#define TEEPERF_METER_USER_ONLY UINT32_C(2) /* without what happened in the kernel */
+#define TEEPERF_METER_USER_ONLY UINT32_C(2) /* without events in the kernel */
 #define TEEPERF_METER_BROKEN UINT32_C(4)    /* a reading failed: values may be too small */
 #define TEEPERF_METER_TIMED UINT32_C(8)     /* enabled_ns and running_ns are known */
 struct teeperf_trace_meter {
 	char name[48];  /* UTF-8, NUL-terminated */
-	char note[128]; /* the same: what limits it, or empty */
+	char note[128]; /* the same: its limits, or empty */
 	uint32_t unit;  /* enum teeperf_meter_unit */
 	uint32_t kind;  /* enum teeperf_meter_kind */
 	uint32_t flags; /* TEEPERF_METER_* */
@@ -339,12 +341,12 @@ struct teeperf_trace_reading {
 	uint32_t meter;        /* index of the meter */
 	uint32_t cause;        /* enum teeperf_reading_cause */
 	uint64_t value;
-	uint64_t enabled_ns; /* processor time, summed over threads, in which it was to count ... */
-	uint64_t running_ns; /* ... and in which it did: less if the hardware was shared out */
+	uint64_t enabled_ns; /* processor time, summed over threads, in which it was enabled ... */
+	uint64_t running_ns; /* ... and in which it counted: less if the hardware was shared */
 };
 struct teeperf_trace_meters {
-	uint64_t interval_ns; /* between INTERVAL readings; 0: there are none */
-	uint64_t left_out;    /* moments of SWITCH and MARK for which there was no room */
+	uint64_t interval_ns; /* between INTERVAL readings; 0: none */
+	uint64_t left_out;    /* moments of SWITCH and MARK that did not fit */
 	uint32_t meter_count;
 	uint32_t reading_count;
 	uint64_t reserved;
