@@ -20,7 +20,7 @@ void tp_arena_init(struct tp_arena *arena);
 void tp_arena_release(struct tp_arena *arena);
 /* SIZE zeroed bytes, aligned for any type; NULL if memory runs out. */
 void *tp_arena_alloc(struct tp_arena *arena, size_t size);
-/* A copy of SIZE bytes of TEXT with a NUL behind; NULL if memory runs out. */
+/* A copy of SIZE bytes of TEXT, NUL-terminated; NULL if memory runs out. */
 char *tp_arena_copy(struct tp_arena *arena, const char *text, size_t size);
 
 /*

@@ -35,8 +35,8 @@ static inline void *tp_array_grow(
 }
 
 /*
- * Have room for NEED items in the array ITEMS, which has ROOM, a variable of an unsigned type. False: no memory, or NEED
- * does not fit that type; nothing has changed then.
+ * Have room for NEED items in the array ITEMS, which has ROOM, a variable of an unsigned type. False: out of memory, or
+ * NEED does not fit that type; then nothing has changed.
  */
 #define TP_GROW(items, room, need)                                                               \
 	__extension__({                                                                          \
@@ -55,12 +55,12 @@ static inline void *tp_array_grow(
 		tp_is_there;                                                                     \
 	})
 
-/* For functions that sort: -1, 0 or 1, as A is before B, the same, or behind it. */
+/* For sorting: -1, 0 or 1 if A is before B, equal, or after it. */
 #define TP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /*
  * The first number from FROM on, or END, for which BEFORE is false: an expression of the variable AT that is true for all
- * numbers up to some one and false for those behind it.
+ * numbers up to some number and false for all above it.
  */
 #define TP_LOWER_BOUND(from, end, at, before)                                                  \
 	__extension__({                                                                        \

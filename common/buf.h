@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A growing run of bytes. data is never NULL and always has a NUL after size bytes, so that text
- * built here is a C string. A failed allocation sets `failed` and drops what was to be added; check
- * it once at the end instead of at every call. With `drain`, what has been added goes away from time to
- * time, so that output of any size needs little memory: see common/out_file.h.
+ * built here is a C string. A failed allocation sets `failed` and drops the addition; check it
+ * once at the end instead of at every call. With `drain`, the contents are written out from time to
+ * time, so output of any size needs little memory: see common/out_file.h.
  */
 #ifndef TP_BUF_H
 #define TP_BUF_H

@@ -14,7 +14,7 @@ struct tp_bytes {
 	const uint8_t *data; /* the caller's; must outlive the cursor */
 	size_t size;
 	size_t at;      /* next byte to read, never above size */
-	bool underflow; /* something beyond the end was asked for; sticky */
+	bool underflow; /* a read went beyond the end; sticky */
 };
 
 void tp_bytes_init(struct tp_bytes *bytes, const void *data, size_t size);
@@ -25,7 +25,7 @@ const void *tp_bytes_take(struct tp_bytes *bytes, size_t size);
 void tp_bytes_copy(struct tp_bytes *bytes, void *to, size_t size);
 uint32_t tp_bytes_u32(struct tp_bytes *bytes);
 uint64_t tp_bytes_u64(struct tp_bytes *bytes);
-/* The string up to the next NUL, in place, and go behind the NUL; NULL if there is none. */
+/* The string up to the next NUL, in place, and move past the NUL; NULL if there is none. */
 const char *tp_bytes_string(struct tp_bytes *bytes);
 
 #endif

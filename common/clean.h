@@ -21,7 +21,7 @@ static inline size_t tp_clean_character(const unsigned char *at)
 			    : lead < 0xf0 ? 3
 			    : lead < 0xf5 ? 4
 					  : 0;
-	/* Too long for its character, a surrogate, or behind the last character. */
+	/* Too long for its character, a surrogate, or above the last character. */
 	if ((lead == 0xe0 && at[1] < 0xa0) || (lead == 0xed && at[1] > 0x9f) ||
 	    (lead == 0xf0 && at[1] < 0x90) || (lead == 0xf4 && at[1] > 0x8f))
 		return 0;
@@ -43,7 +43,7 @@ bool tp_is_clean(const char *text);
 
 /*
  * Replace unprintable characters in SIZE bytes of TEXT by '?', byte for byte, and so each byte that is not UTF-8. TEXT has a NUL
- * behind SIZE bytes.
+ * after SIZE bytes.
  */
 void tp_clean(char *text, size_t size);
 

@@ -12,11 +12,11 @@ enum tp_error {
 	TP_OK = 0,
 	TP_ERR_SYSTEM = -1,    /* a system call failed; the message holds strerror */
 	TP_ERR_MEMORY = -2,    /* out of memory */
-	TP_ERR_FORMAT = -3,    /* the input is not what its format says: damaged or hostile */
+	TP_ERR_FORMAT = -3,    /* the input violates its format: damaged or hostile */
 	TP_ERR_VERSION = -4,   /* a format version that this program does not read */
 	TP_ERR_TRUNCATED = -5, /* the input ends too early; what precedes the end is usable */
 	TP_ERR_SYNTAX = -6,    /* text that a person wrote does not parse */
-	TP_ERR_NOT_FOUND = -7, /* a file, function or thread that was asked for is not there */
+	TP_ERR_NOT_FOUND = -7, /* a requested file, function or thread does not exist */
 	TP_ERR_LIMIT = -8,     /* more than this program, or this machine, can take */
 };
 
@@ -28,7 +28,7 @@ struct tp_err {
 	uint32_t line;   /* 1-based line and column for text, 0 if they do not apply */
 	uint32_t column;
 	char file[256];   /* path or empty; the tail of a longer one */
-	char what[512];   /* lower case, no full stop; says what was found and what to do */
+	char what[512];   /* lower case, no full stop; says the value found and what to do */
 	char excerpt[96]; /* the text at column, or empty */
 	uint32_t caret;   /* where column is in excerpt, 0 for its first byte */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds items of an array by a hash of what they are known by: open addressing, one place after another, at most half of
- * them in use. The caller keeps the items, numbered from 1 on, and says which is the one that is looked for:
+ * Finds items of an array by a hash of their key: open addressing, one place after another, at most half of
+ * them in use. The caller keeps the items, numbered from 1 on, and compares them with the key:
  *
  *	uint32_t *slot = tp_index_first(&index, hash);
  *	while (*slot && !is_it(&items[*slot]))
@@ -22,20 +22,20 @@ struct tp_index {
 	uint32_t mask;   /* how many slots, a power of two, less 1 */
 };
 
-/* For up to MOST items. False: no memory, or too many. */
+/* For up to MOST items. False: out of memory, or too many. */
 bool tp_index_init(struct tp_index *index, uint64_t most);
 void tp_index_release(struct tp_index *index);
 
-/* The hash of item NUMBER of what CONTEXT points to. */
+/* The hash of item NUMBER of CONTEXT. */
 typedef uint32_t tp_index_hash(const void *context, uint32_t number);
 /*
  * Have a free slot for one more than COUNT items, with numbers 1 to COUNT, all of which are in the index; of a zeroed index
- * the first slots. False: no memory, or too many; nothing has changed then.
+ * the first slots. False: out of memory, or too many; then nothing has changed.
  */
 bool tp_index_reserve(
     struct tp_index *index, uint32_t count, tp_index_hash *hash, const void *context);
 
-/* Where a search for HASH begins, and where it goes on. pre: there are slots, and a free one. */
+/* Where a search for HASH begins, and where it continues. pre: there are slots, and a free one. */
 static inline uint32_t *tp_index_first(const struct tp_index *index, uint64_t hash)
 {
 	return &index->slots[hash & index->mask];

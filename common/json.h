@@ -2,7 +2,7 @@
 /*
  * Writes JSON into a tp_buf as it goes: the writer puts commas, quotes and escapes, and keeps one bit for each open object or
  * array. KEY is the name of a member and needs no escapes; it is NULL for an element of an array and for the outermost value.
- * What goes wrong is in out->failed.
+ * Errors are in out->failed.
  *
  *	struct tp_json json;
  *	tp_json_init(&json, out, TP_JSON_SPACED);
@@ -34,13 +34,13 @@ struct tp_json {
 	uint32_t depth;   /* open objects and arrays */
 	uint32_t begun;   /* bit N: the object or array open at depth N has an item */
 	uint32_t objects; /* bit N: it is an object */
-	uint32_t lines;   /* bit N: each of its items has a line of its own */
+	uint32_t lines;   /* bit N: each of its items is on its own line */
 	int32_t indent;   /* spaces at the start of the next item's line; -1: no new line */
 };
 
 void tp_json_init(struct tp_json *json, struct tp_buf *out, enum tp_json_spacing spacing);
 
-/* Open an object or an array; close what was opened last. pre: at most TP_JSON_DEPTH are open. */
+/* Open an object or an array; close the last one opened. pre: at most TP_JSON_DEPTH are open. */
 void tp_json_object(struct tp_json *json, const char *key);
 void tp_json_array(struct tp_json *json, const char *key);
 void tp_json_end(struct tp_json *json);
@@ -57,7 +57,7 @@ void tp_json_null(struct tp_json *json, const char *key);
 /* A value that the caller adds to json->out itself. */
 void tp_json_value(struct tp_json *json, const char *key);
 
-/* Each item of what was opened last has a line of its own, two spaces deeper than the line of its end. */
+/* Each item of the last one opened is on its own line, two spaces deeper than the line of its end. */
 void tp_json_lines(struct tp_json *json);
 /* The next item, or end, begins a line with INDENT spaces. */
 void tp_json_line(struct tp_json *json, uint32_t indent);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What names of functions say that linkers know. */
+/* Linkage names of functions, and their parts. */
 #ifndef TP_LINKAGE_NAME_H
 #define TP_LINKAGE_NAME_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of a demangled name; what would be longer stays mangled. */
+/* Bytes of a demangled name; a longer one stays mangled. */
 enum { TP_DEMANGLE_MAX = 65536 };
 
 /*
- * The demangled form of NAME, to be freed; NULL if it is not a mangled name, or one that is too long, as
- * can be made to exhaust memory.
+ * The demangled form of NAME, to be freed; NULL if it is not a mangled name, or if it is too long:
+ * such names can be made to exhaust memory.
  */
 char *tp_demangle(const char *name);
 

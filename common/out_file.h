@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A file that is written through a tp_buf, a piece at a time: whoever adds to `buf` need not know. Errors
+ * A file that is written through a tp_buf, a piece at a time; code that adds to `buf` need not know. Errors
  * are sticky and reported when it is closed.
  */
 #ifndef TP_OUT_FILE_H
@@ -12,12 +12,12 @@
 #include <stdbool.h>
 
 /*
- * A file that takes the place of another only when it is complete: it is written beside it, under a name of
- * its own, and renamed in the end. Whatever goes wrong, the old file is still there.
+ * A file that replaces another only when it is complete: it is written next to it, under another name, and
+ * renamed at the end. If anything fails, the old file still exists.
  */
 struct tp_replace {
 	char *target; /* what the name is in the end: links are followed to a file that is there */
-	char *temporary; /* NULL: nothing is begun */
+	char *temporary; /* NULL: nothing has begun */
 };
 
 /*
@@ -41,8 +41,8 @@ struct tp_out_file {
 void tp_out_file_from_fd(struct tp_out_file *out, int fd, const char *name);
 int tp_out_file_open(struct tp_out_file *out, const char *path, struct tp_err *err);
 /*
- * The file PATH; if there is something in it, that is there until this one is closed. (Not so with a file that
- * has more names or another owner, or where no file can be made beside it: it is emptied now.)
+ * The file PATH; its old contents exist until this one is closed. (Except for a file with more names or
+ * another owner, or if no file can be created next to it: it is emptied now.)
  */
 int tp_out_file_replace(struct tp_out_file *out, const char *path, struct tp_err *err);
 /* To the end of the file PATH, which is there. */
@@ -60,7 +60,7 @@ int tp_out_file_close(struct tp_out_file *out, struct tp_err *err);
 /* Close it without the rest; an old file that was to be replaced stays. */
 void tp_out_file_drop(struct tp_out_file *out);
 
-/* For what does not fit into memory. */
+/* For output that does not fit into memory. */
 
 /*
  * A new file, open for reading and writing, that is gone when it is closed; or -1, and errno. In the folder

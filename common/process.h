@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Child processes: programs whose output is wanted, and work that runs apart, because it may crash. (The program that is
- * recorded is started by recorder/launch.h.)
+ * Child processes: programs whose output is needed, and work in a separate process, because it may crash.
+ * (recorder/launch.h starts the recorded program.)
  */
 #ifndef TP_PROCESS_H
 #define TP_PROCESS_H
@@ -15,9 +15,9 @@
 /* A program and its standard streams. */
 struct tp_program {
 	const char *const *argv; /* the first is looked for in PATH; NULL at the end */
-	const char *input;       /* what it reads, less than fits a pipe; NULL: nothing */
-	struct tp_buf *output;   /* what it writes is added here; NULL: it is lost */
-	bool keep_errors;        /* its standard error is ours; else that is lost, too */
+	const char *input;       /* its input, less than fits a pipe; NULL: nothing */
+	struct tp_buf *output;   /* its output is added here; NULL: it is lost */
+	bool keep_errors;        /* its standard error is ours; else it is lost as well */
 };
 
 /*

@@ -13,15 +13,15 @@
 #include <teeperf/log.h>
 
 /*
- * Map the shared log. On success [*base, *base + *size) is untrusted memory, wholly outside anything private, for
- * the rest of the process's life, and at best aligned to the chunk size. False when there is no log (the usual case:
- * no recorder); says nothing.
+ * Map the shared log. On success [*base, *base + *size) is untrusted memory, entirely outside private memory, for
+ * the rest of the process's life, and preferably aligned to the chunk size. False, without a message, when there is no
+ * log (the usual case: no recorder).
  */
 bool tp_port_map_log(void **base, uint64_t *size);
 
 /*
- * Whether all of [base, base + size) is memory that the host may write, and nothing of it is private. Called
- * before anything there is looked at. What cannot be asked is true: there all memory that a port maps is.
+ * Whether all of [base, base + size) is memory that the host may write, and none of it is private. Called
+ * before anything in it is read. True on platforms that cannot say: there all memory that a port maps is.
  * pre: it does not wrap.
  */
 bool tp_port_is_outside(const void *base, uint64_t size);
@@ -42,7 +42,7 @@ void tp_port_hide_counter(void);
 
 struct tp_port_fork {
 	uint64_t parent;  /* its process id */
-	uint32_t chunk;   /* number + 1 of the chunk that the new log is to have for us, 0: none */
+	uint32_t chunk;   /* number + 1 of the chunk for us in the new log, 0: none */
 	uint32_t padding; /* words of it that are not ours */
 	void *log;        /* the parent's log, `size` bytes */
 	uint64_t size;
@@ -52,16 +52,16 @@ struct tp_port_fork {
 /* Put a log of our own in the place of the parent's. False: it is as before. */
 bool tp_port_fork_log(const struct tp_port_fork *fork, const uint64_t **counter);
 
-/* Put private memory in the log's place, so that nobody sees later writes. */
+/* Replace the log by private memory, so that later writes are not visible to others. */
 void tp_port_hide_log(void *log, uint64_t size);
 
 /* ---- In ordinary context again. */
 
-/* The id by which the host knows this process. */
+/* The host's id of this process. */
 uint64_t tp_port_process_id(void);
 
 /*
- * A thread's first event. *os_tid = the id by which the host knows the thread, *name = its name, NUL
+ * A thread's first event. *os_tid = the host's id of the thread, *name = its name, NUL
  * padded. Arranges that tp_thread_end() is called when the thread ends, if the platform can.
  * Runs with vector registers saved.
  */
@@ -71,7 +71,7 @@ void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2]);
 void tp_port_thread_name(uint64_t name[2]);
 
 /*
- * Nanoseconds for which the calling thread has had a processor since it began; 0: not known. A value
+ * Nanoseconds for which the calling thread has had a processor since it began; 0: unknown. A value
  * is reported to the host. Called when a thread or the process ends.
  */
 uint64_t tp_port_thread_cpu(void);
@@ -86,8 +86,8 @@ bool tp_port_find_module(const void *anchor, struct teeperf_module *module);
 bool tp_port_attached(void);
 
 /*
- * Once, behind tp_port_attached: arrange that the host's commands are heard at once (tp_switch_look),
- * if we were started with that wish. Returns how, and with which *value (log.h, listens_value).
+ * Called once, after tp_port_attached: arrange that the host's commands are obeyed at once
+ * (tp_switch_look), if the recorder requested it. Returns how, and with which *value (log.h, listens_value).
  */
 enum teeperf_listens tp_port_listen(uint32_t *value);
 
@@ -119,12 +119,12 @@ bool tp_elf_segments_describe(const struct tp_elf_segment *segments, unsigned co
 /* ---- For ports whose program is one ELF image that is in memory with its header (port/elf_image.c). */
 
 /*
- * What the ELF header at `image` tells: bias, start, end, build ID and where the code is. False if there is no such header.
- * What it says is the program's own, so it is believed.
+ * The facts in the ELF header at `image`: bias, start, end, build ID and the place of the code. False if there is no such
+ * header. It is the program's own, so it is trusted.
  */
 bool tp_elf_image_describe(const void *image, struct teeperf_module *module);
 
-/* The program may define it: where its file is, absolute, for whoever looks up names. */
+/* The program may define it: the absolute path of its file, for readers that look up names. */
 extern const char *const teeperf_image_path __attribute__((weak));
 
 /* Its path into the module, if there is one. */
@@ -132,7 +132,7 @@ void tp_elf_image_path(struct teeperf_module *module);
 
 /*
  * ---- For ports whose programs share no memory with the host (port/private_log.c): a log in private memory, whose host
- * is the runtime itself, and which goes out as frames (stream.h) by what the port has below.
+ * is the runtime itself, and which is sent as frames (stream.h) by the port's functions below.
  */
 
 /*
@@ -142,22 +142,22 @@ void tp_elf_image_path(struct teeperf_module *module);
 void tp_private_log_make(uint32_t clock, uint64_t hz, void **base, uint64_t *size);
 
 /*
- * Send one frame: both parts, one behind the other, or nothing of it, and false. Called by one thread at a time,
- * at any instruction of the program, with vector registers saved. What is not sent is lost, and counted.
+ * Send one frame: both parts, one after the other, or nothing, and return false. Called by one thread at a time,
+ * at any instruction of the program, with vector registers saved. Unsent records are lost, and counted.
  */
 bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint64_t body_size);
 
 /*
- * Around the sending of a chunk, called as the above. Between them nothing may take the thread away for good, as a
- * handler that does not return would: then nobody could send any more. What the first returns is given to the other.
+ * Around the sending of a chunk, called as the above. Between them nothing may remove the thread permanently, like
+ * a handler that does not return: then no thread could send any more. The result of the first is passed to the other.
  */
 uint64_t tp_port_flush_begin(void);
 void tp_port_flush_end(uint64_t mask);
 
-/* Wait some 10 ms for another thread that sends. False: there is nothing to wait for. */
+/* Wait about 10 ms for another thread that sends. False: no thread to wait for. */
 bool tp_port_flush_nap(void);
 
-/* Nanoseconds of a clock that never goes back, 0 if there is none. Called as the above. */
+/* Nanoseconds of a monotonic clock, 0 if there is none. Called like the above. */
 uint64_t tp_port_flush_time_ns(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Packs chunks of records for the trace, and unpacks them: TEEPERF_SECTION_PACKED of trace.h, as
- * docs/format.md specifies it. Any words come back as they were; records become small.
+ * docs/format.md specifies it. Unpacking restores any words exactly; records become small.
  */
 #ifndef TP_CHUNK_CODEC_H
 #define TP_CHUNK_CODEC_H
@@ -21,7 +21,7 @@ struct tp_packer {
 	int level;
 	uint64_t chunk_size; /* of the largest chunk */
 	uint32_t *names;     /* of a chunk */
-	uint8_t *times;      /* codes of a chunk and the bytes behind them */
+	uint8_t *times;      /* codes of a chunk and the bytes after them */
 	uint8_t *packed;     /* the payload */
 	uint64_t capacity;   /* bytes of packed */
 };
@@ -34,7 +34,7 @@ int tp_packer_init(struct tp_packer *packer, uint64_t chunk_size, int level, str
 void tp_packer_release(struct tp_packer *packer);
 
 /*
- * Pack CHUNK, its header and the records behind it. Returns the size of packer->packed, the payload
+ * Pack CHUNK, its header and its records. Returns the size of packer->packed, the payload
  * of a PACKED section, until the next call; or 0 if that would not be smaller than the chunk.
  * pre: chunk->used is its size: a multiple of 8, header included, at most chunk_size.
  */
