@@ -106,7 +106,6 @@ void tp_system_sums_report(const struct tp_system_sums *sums, uint64_t lost, str
 		    "system events came too fast and were lost: figures of calls and "
 		    "block devices are too small");
 	if (sums->other_devices)
-		tp_measured_note(to,
-		    "requests of more than %d block devices are left out",
-		    TP_SYSTEM_DEVICES);
+		tp_measured_note(
+		    to, "requests of more than %d block devices are left out", TP_SYSTEM_DEVICES);
 }

@@ -240,8 +240,7 @@ int tp_report_watch_end(struct tp_report *report, struct tp_err *err);
 bool tp_report_add_sources(struct tp_report *report, struct tp_buf *out);
 struct tp_json;
 /* To the block "sources": from which lines the SHOWN functions call others. False: no memory. */
-bool tp_report_add_source_calls(
-    struct tp_report *report, struct tp_json *json, const bool *shown);
+bool tp_report_add_source_calls(struct tp_report *report, struct tp_json *json, const bool *shown);
 /* Nanoseconds of self time, by TP_REPORT_CPU, ... */
 static inline uint64_t tp_report_part(
     const struct tp_analysis *analysis, const struct tp_node_parts *parts, uint32_t which)
