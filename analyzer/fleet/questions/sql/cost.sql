@@ -1,5 +1,5 @@
--- what recording cost, program by program
--- $program: of one program. Costs are those of runs where they are known: compensated_runs; ns_a_call is of recorded calls.
+-- the cost of recording, program by program
+-- $program: one program. Costs are of runs with known costs (compensated_runs); ns_a_call is of recorded calls.
 SELECT program, count(*) AS runs, sum(compensated) AS compensated_runs, sum(calls) AS calls, sum(cost_ns) AS cost_ns,
 	round(100.0 * sum(cost_ns) / sum(CASE WHEN compensated = 1 THEN self_ns END), 2) AS percent_of_self,
 	round(2.0 * sum(cost_ns) / sum(CASE WHEN compensated = 1 THEN events END), 1) AS ns_a_call,

@@ -1,5 +1,5 @@
--- machines on which functions take longer or shorter a call than on the others, by more than chance
--- $program: of one program; $least: percent that count (5). The test is that of 'regressions', a machine against all others.
+-- machines on which functions take more or less time per call than on the others, by more than chance
+-- $program: one program; $least: least change in percent (5). The test of 'regressions': a machine against all others.
 WITH hosts AS (
 	SELECT DISTINCT program, host FROM runs
 	WHERE host <> '' AND (CAST($program AS VARCHAR) IS NULL OR program = $program)

@@ -1,5 +1,5 @@
--- how long the slowest 1 % of a function's calls take at least, day by day
--- $function: its name; $program: in one program; $quantile: another than 0.99. Off by 1.6 % at most.
+-- the least duration of the slowest 1 % of a function's calls, day by day
+-- $function: its name; $program: one program; $quantile: instead of 0.99. At most 1.6 % off.
 WITH merged AS (
 	SELECT substr(h.run_id, 1, 8) AS day_utc, h.fn_key, h.value_ns, sum(h.calls) AS calls
 	FROM histograms h JOIN runs r ON r.run_id = h.run_id

@@ -1,5 +1,5 @@
 -- functions that few runs call, and seldom
--- $program: of one program; $most: so many (25). Those that no run calls are in no trace: 'teeperf inventory' has them.
+-- $program: one program; $most: number of rows (25). Those that no run calls are in no trace: 'teeperf inventory' has them.
 WITH here AS (
 	SELECT f.fn_key, f.program, max(f.function) AS function, max(f.module) AS module,
 		count(DISTINCT f.run_id) AS runs, sum(f.calls) AS calls

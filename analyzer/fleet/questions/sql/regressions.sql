@@ -1,6 +1,6 @@
--- functions that take longer a call in a build than in another, by more than chance
--- $program: of one program; $old, $new: build IDs or git revisions (the two that were recorded last, of each program);
--- $least: percent that count (5). Welch's t-test over the runs' means, of at least 5 each, 5 % for all functions together.
+-- functions that take more time per call in one build than in another, by more than chance
+-- $program: one program; $old, $new: build IDs or git revisions (by default the last two of each program);
+-- $least: least change in percent (5). Welch's t-test over the runs' means, at least 5 each, 5 % for all functions together.
 WITH builds AS (
 	SELECT program, build_id, git_revision, min(start_unix_ns) AS first_ns
 	FROM runs WHERE CAST($program AS VARCHAR) IS NULL OR program = $program GROUP BY program, build_id, git_revision

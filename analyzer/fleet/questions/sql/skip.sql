@@ -1,5 +1,5 @@
--- functions that cost most to record for the time that they show
--- $program: of one program; $most: so many (25). A recorded call costs what it did in the same run on average; calls that
+-- functions with the highest cost of recording for the time that they show
+-- $program: one program; $most: number of rows (25). A recorded call costs the average of its run; calls that
 -- were only counted cost next to nothing. Candidates for 'skip'; 'teeperf fleet allowlist' chooses a whole list.
 WITH recorded AS (
 	SELECT run_id, sum(timed_calls) AS run_calls FROM functions GROUP BY run_id

@@ -1,5 +1,5 @@
 -- functions of the fleet by processor time in themselves
--- $program: of one program; $most: so many (25). Self time where processor time is not known.
+-- $program: one program; $most: number of rows (25). Self time where processor time is not known.
 WITH sums AS (
 	SELECT f.fn_key, max(f.function) AS function, max(f.module) AS module, count(DISTINCT f.run_id) AS runs,
 		sum(f.calls) AS calls, sum(f.self_ns) AS self_ns, sum(coalesce(f.self_cpu_ns, f.self_ns)) AS cpu_ns

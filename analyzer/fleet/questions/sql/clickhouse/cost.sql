@@ -1,5 +1,5 @@
--- what recording cost, program by program
--- {program}: of one program. Costs are those of runs where they are known: compensated_runs; ns_a_call is of recorded calls.
+-- the cost of recording, program by program
+-- {program}: one program. Costs are of runs with known costs (compensated_runs); ns_a_call is of recorded calls.
 SELECT program, run_count AS runs, run_count_known AS compensated_runs, all_calls AS calls, all_cost_ns AS cost_ns,
 	round(100 * all_cost_ns / known_self_ns, 2) AS percent_of_self,
 	round(2 * all_cost_ns / known_events, 1) AS ns_a_call,

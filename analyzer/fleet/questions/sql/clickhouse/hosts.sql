@@ -1,5 +1,5 @@
--- machines on which functions take longer or shorter a call than on the others, by more than chance
--- {program}: of one program; {least}: percent that count (5). The test of 'regressions': a machine against all others.
+-- machines on which functions take more or less time per call than on the others, by more than chance
+-- {program}: one program; {least}: least change in percent (5). The test of 'regressions': a machine against all others.
 SELECT what AS program_and_host, fn_key, name AS function, runs_a AS other_runs, runs_b AS host_runs,
 	round(a_ns, 1) AS others_ns, round(b_ns, 1) AS host_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
 	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(degrees, 1) AS df, round(bound, 1) AS t_needed

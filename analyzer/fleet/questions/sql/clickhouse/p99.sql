@@ -1,5 +1,5 @@
--- how long the slowest 1 % of a function's calls take at least, day by day
--- {function}: its name; {program}: in one program; {quantile}: another than 0.99. Off by 1.6 % at most.
+-- the least duration of the slowest 1 % of a function's calls, day by day
+-- {function}: its name; {program}: one program; {quantile}: instead of 0.99. At most 1.6 % off.
 SELECT day_utc, fn_key, sum(bucket_calls) AS calls,
 	quantileExactWeighted({quantile:Float64})(value_ns, toUInt64(bucket_calls)) AS quantile_ns
 FROM (

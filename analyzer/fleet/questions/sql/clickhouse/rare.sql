@@ -1,5 +1,5 @@
 -- functions that few runs call, and seldom
--- {program}: of one program; {most}: so many (25). Those that no run calls are in no trace: 'teeperf inventory' has them.
+-- {program}: one program; {most}: number of rows (25). Those that no run calls are in no trace: 'teeperf inventory' has them.
 SELECT program, fn_key, name AS function, file_name AS module, run_count AS runs, all_runs AS of_runs,
 	all_calls AS calls
 FROM (

@@ -1,6 +1,6 @@
--- functions that take longer a call in a build than in another, by more than chance
--- {program}: of one program; {old}, {new}: build IDs or git revisions (the two that were recorded last, of each program);
--- {least}: percent that count (5). Welch's t-test over the runs' means, of at least 5 each, 5 % for all functions together.
+-- functions that take more time per call in one build than in another, by more than chance
+-- {program}: one program; {old}, {new}: build IDs or git revisions (by default the last two of each program);
+-- {least}: least change in percent (5). Welch's t-test over the runs' means, at least 5 each, 5 % for all functions together.
 SELECT what AS program, fn_key, name AS function, runs_a AS old_runs, runs_b AS new_runs,
 	round(a_ns, 1) AS old_ns, round(b_ns, 1) AS new_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
 	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(degrees, 1) AS df, round(bound, 1) AS t_needed

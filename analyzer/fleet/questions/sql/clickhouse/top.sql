@@ -1,5 +1,5 @@
 -- functions of the fleet by processor time in themselves
--- {program}: of one program; {most}: so many (25). Self time where processor time is not known.
+-- {program}: one program; {most}: number of rows (25). Self time where processor time is not known.
 SELECT fn_key, name AS function, file_name AS module, run_count AS runs, all_calls AS calls, all_self_ns AS self_ns,
 	all_cpu_ns AS cpu_ns, round(100 * all_cpu_ns / (
 		SELECT sum(ifNull(self_cpu_ns, self_ns)) FROM teeperf.functions FINAL
