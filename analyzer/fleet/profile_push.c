@@ -341,7 +341,7 @@ static int check_partial(const struct work *work, const struct tp_buf *answer, s
 	}
 	if (rejected)
 		return tp_err_set(err, TP_ERR_FORMAT, work->url,
-		    "the server has rejected the profile%s%s", *message ? ": " : "", message);
+		    "the server rejected the profile%s%s", *message ? ": " : "", message);
 	if (*message && work->push->warn)
 		work->push->warn(work->push->context, message);
 	return 0;

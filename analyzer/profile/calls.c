@@ -135,7 +135,7 @@ int tp_pieces_join(struct tp_pieces *pieces, int code, struct tp_err *err)
 	}
 	if (code == TP_ERR_MEMORY)
 		tp_err_set(err, TP_ERR_MEMORY, replay->trace->source.name,
-		    "out of memory while thread %u was replayed", replay->thread->number);
+		    "out of memory while replaying thread %u", replay->thread->number);
 	return code;
 }
 
@@ -166,7 +166,7 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 	pieces.time = profile.time;
 	if (code)
 		tp_err_set(err, code, analysis->trace->source.name,
-		    "out of memory before thread %u was replayed", pieces.replay.thread->number);
+		    "out of memory before replaying thread %u", pieces.replay.thread->number);
 	else
 		code = tp_pieces_join(&pieces,
 		    tp_workers_each(count + 1, count + 1, tp_pieces_replay, &pieces, err), err);

@@ -468,7 +468,7 @@ int tp_measured_costs_init(struct tp_measured_costs *costs, const struct tp_trac
 	int code = tp_analysis_init(&analysis, trace, &plain, err);
 	if (!code && !analysis.compensation.bounded)
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
-		    "lacks the recording cost of a call, which is needed to compare");
+		    "lacks the recording cost of a call, needed for comparison");
 	if (!code)
 		code = gather_calls(&gather, err);
 	if (!code) {

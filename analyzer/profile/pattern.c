@@ -160,10 +160,10 @@ int tp_pattern_fail(const char *text, const struct tp_analysis *analysis, struct
 	struct tp_buf names;
 	tp_buf_init(&names);
 	for (uint32_t i = 0; i < NEAR_NAMES && near[i]; i++)
-		tp_buf_addf(&names, "%s'%s'", i ? ", " : "; there is ", near[i]);
+		tp_buf_addf(&names, "%s'%s'", i ? ", " : "; similar names: ", near[i]);
 	tp_err_set(err, TP_ERR_NOT_FOUND, analysis->trace->source.name,
-	    "no function of this trace matches '%.100s': * stands for any text, and /REGEX/ looks "
-	    "for a part of a name%s",
+	    "no function of this trace matches '%.100s': * stands for any text, and /REGEX/ "
+	    "matches a part of a name%s",
 	    text, names.failed || !names.size ? "" : names.data);
 	tp_buf_release(&names);
 	return TP_ERR_NOT_FOUND;

@@ -205,7 +205,7 @@ static int replay_together(struct work *work, struct tp_analysis *analysis, stru
 	}
 	if (code)
 		tp_err_set(err, code, trace->source.name,
-		    "out of memory while %u threads were replayed together", together.count);
+		    "out of memory while replaying %u threads together", together.count);
 	tp_together_release(&together);
 	return code;
 }

@@ -88,7 +88,7 @@ static void go_on(struct course *course)
 	}
 	if (thread->code == TP_ERR_MEMORY)
 		tp_err_set(&thread->err, thread->code, thread->replay.trace->source.name,
-		    "out of memory while thread %u was replayed", thread->thread->number);
+		    "out of memory while replaying thread %u", thread->thread->number);
 	if (course->open)
 		tp_chunk_reader_release(&course->reader);
 	course->open = false;
@@ -228,7 +228,7 @@ int tp_together_calls(const struct tp_analysis *analysis, uint32_t thread,
 		*err = wanted->err;
 	else if (code)
 		tp_err_set(err, code, analysis->trace->source.name,
-		    "out of memory while threads were replayed together");
+		    "out of memory while replaying threads together");
 	tp_together_release(&together);
 	return code;
 }

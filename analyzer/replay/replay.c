@@ -48,7 +48,7 @@ int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, str
 	}
 	if (code == TP_ERR_MEMORY)
 		tp_err_set(err, code, replay->trace->source.name,
-		    "out of memory while thread %u was replayed", replay->thread->number);
+		    "out of memory while replaying thread %u", replay->thread->number);
 	tp_chunk_reader_release(&reader);
 	return code;
 }

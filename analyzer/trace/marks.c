@@ -316,7 +316,7 @@ static int refuse(const struct tp_marks *marks, const char *file, struct tp_err 
 			     "--time-range: no %s '%.*s'; the trace has %s", why, (int)length, name,
 			     names.data)
 		       : tp_err_set(err, TP_ERR_NOT_FOUND, file,
-			     "--time-range: no %s '%.*s': the trace has no marks; make them with "
+			     "--time-range: no %s '%.*s': the trace has no marks; set them with "
 			     "teeperf_mark() or 'teeperf ctl mark'",
 			     why, (int)length, name);
 	tp_buf_release(&names);

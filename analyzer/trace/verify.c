@@ -202,7 +202,7 @@ static void find_lacks(struct tp_tracefile *trace)
 	if (lacks->counted)
 		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,
 		    "%" PRIu64 " chunks with %" PRIu64
-		    " events could not be written when this was recorded",
+		    " events could not be written during the recording",
 		    lacks->counted, lacks->events);
 	if (lacks->open)
 		tp_problems_add(&trace->problems, TP_ERR_TRUNCATED, trace->source.name,

@@ -79,7 +79,7 @@ static void errors_offer_names(void **state)
 	assert_int_equal(
 	    tp_analysis_init(&analysis, &trace, &(struct tp_analysis_options){0}, &err), 0);
 	assert_int_equal(tp_pattern_fail("parse?", &analysis, &err), TP_ERR_NOT_FOUND);
-	assert_non_null(strstr(err.what, "; there is 'Parse', 'reparse', 'parse_all'"));
+	assert_non_null(strstr(err.what, "; similar names: 'Parse', 'reparse', 'parse_all'"));
 	assert_null(strstr(err.what, "the_parse_url"));
 	assert_int_equal(tp_pattern_fail("nothing*", &analysis, &err), TP_ERR_NOT_FOUND);
 	assert_null(strstr(err.what, "there is"));

@@ -84,7 +84,7 @@ static int take_buckets(void *context, const struct tp_serve_rows *rows, struct 
 			continue;
 		if (history->count >= TP_SERVE_BUCKETS_MAX)
 			return tp_err_set(err, TP_ERR_LIMIT, NULL,
-			    "more buckets than %d: choose fewer runs", TP_SERVE_BUCKETS_MAX);
+			    "more than %d buckets: choose fewer runs", TP_SERVE_BUCKETS_MAX);
 		if (!TP_GROW(history->buckets, history->room, history->count + UINT64_C(1)))
 			return tp_err_memory(err, NULL);
 		history->buckets[history->count++] = (struct tp_serve_bucket){

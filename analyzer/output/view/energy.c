@@ -20,7 +20,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 
 const struct tp_view tp_view_energy = {
     .name = "energy",
-    .summary = "what the machine consumed, for the whole run and by phase",
+    .summary = "the machine's energy consumption, for the whole run and by phase",
     .of = TP_VIEW_OF_ALL,
     .render = render,
 };

@@ -31,7 +31,7 @@ says '^calls  function$' out
 expect 0 "$TEEPERF" analyze --view histogram --function main --by-caller --sort name a.trace
 expect 0 "$TEEPERF" analyze --view function --function main --sort name a.trace
 expect 1 "$TEEPERF" analyze --view function --function 'MAI?' a.trace
-says "there is 'main'" err
+says "similar names: 'main'" err
 expect 129 "$TEEPERF" analyze --view timeline --function main --around-slowest 0 a.trace
 says 'not a number of calls from 1 to 1000' err
 
