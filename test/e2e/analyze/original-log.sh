@@ -92,7 +92,7 @@ says 'name it with --program FILE' err
 says ' 0x[0-9a-f]{6,}$' out
 "$CC" -O0 -g -finstrument-functions "$program" "$lib/original_hooks.c" -o other -pthread
 expect 0 "$TEEPERF" analyze --program other p.log
-says 'is not the one that was recorded' err
+says 'is not the recorded one' err
 ! grep -q leaf out || fail "a wrong name"
 expect 0 "$TEEPERF" analyze --program ours p.log
 says "has no symbol '?__profiler_map_info" err
