@@ -51,12 +51,12 @@ enum {
 #define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
 
 /*
- * A block's bias while its thread is in the runtime: a signal handler that comes then has no position,
- * and what it resynchronises to is not heeded. No other position is as large.
+ * A block's bias while its thread is in the runtime: a signal handler that runs then has no position,
+ * and the target of its resynchronisation is ignored. No other position is as large.
  */
 #define TP_BIAS_BUSY (UINT64_C(1) << 63)
 #define TP_POSITION_LIMIT (UINT64_C(1) << 62)
-/* Without a chunk the cursor is 0: behind all records so far, before all to come (log.h, BETWEEN). */
+/* Without a chunk the cursor is 0: after all records so far, before all later ones (log.h, BETWEEN). */
 #define TP_BIAS_NO_CHUNK(sequence) (((sequence) << TP_CHUNK_SHIFT) + 8)
 
 enum tp_state {
@@ -64,7 +64,7 @@ enum tp_state {
 	TP_STATE_RECORDING,
 	TP_STATE_PAUSED, /* switched off for the time being */
 	TP_STATE_OFF,    /* no recorder, refused, or a forked child: nothing records */
-	TP_STATE_AWAY,   /* between teeperf_leave and teeperf_enter: there is no log now */
+	TP_STATE_AWAY,   /* between teeperf_leave and teeperf_enter: no log at present */
 };
 
 /*
@@ -75,11 +75,11 @@ enum tp_state {
 struct tp_process {
 	uint32_t state;                    /* enum tp_state; release/acquire */
 	uint32_t clock;                    /* enum teeperf_clock */
-	const uint64_t *counter;           /* what threads' blocks point to; never NULL */
+	const uint64_t *counter;           /* the target of threads' blocks; never NULL */
 	struct teeperf_log_header *header; /* where the log begins */
 	uint64_t region_size;              /* bytes of it that are mapped */
 	uint64_t pid;                      /* this process */
-	uint64_t parent;                   /* the one that it was forked by, 0: none */
+	uint64_t parent;                   /* the process that forked it, 0: none */
 	uint64_t listens;                  /* header.listens and listens_value, in one word */
 	uint64_t *supply;
 	struct teeperf_log_header *tee; /* of a host's TEE: the beginning of its log; NULL: none */
@@ -137,15 +137,15 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
 	int32_t
-	    skips; /* what those of the block's `lost` are to be when the thread leaves the runtime: 0 with a chunk */
+	    skips; /* the value for bits 0-15 of the block's `lost` when the thread leaves the runtime: 0 with a chunk */
 	uint32_t ready; /* index and table slot are set, we are notified of the thread's end */
-	/* All of this is in static thread-local storage, of which there is little. */
+	/* All of this is in static thread-local storage, which is scarce. */
 	uint8_t ended;             /* we were notified once; destructors run on */
 	uint8_t forked;            /* a FORK record is to come before all others */
 	uint8_t entered;           /* between tp_thread_arrive and tp_thread_depart */
 	uint8_t count_chunk_count; /* of count_chunks */
 	uint8_t command_parameter; /* while it has a label: which of a command's is the log */
-	uint8_t command_type;      /* ... and what the type of that was */
+	uint8_t command_type;      /* ... and the type of that */
 	uint16_t label;            /* of the command that it has called (border_label.c), 0: none */
 	void *command;             /* ... and the operation */
 	uint32_t told; /* number of the call out that the program has reported, 0: none */
@@ -161,11 +161,11 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint64_t previous; /* number + 1 of the one before, not yet given back; 0: none */
 	uint64_t drawn;    /* number + 1 of a chunk that is ours but not begun; 0: none */
 	uint64_t ticket;   /* mode ring: drawn but not yet served, + 1; 0: none */
-	/* While a chunk becomes ours (finish_taking): number + 1, else 0; for our records; what was before. */
+	/* While a chunk becomes ours (finish_taking): number + 1, else 0; for our records; the previous value. */
 	uint64_t taking;
 	uint64_t taking_next;
 	uint64_t taking_sequence;
-	uint64_t taking_kept; /* what `kept` is then */
+	uint64_t taking_kept; /* `kept` at that time */
 	uint64_t full;
 	uint64_t kept;       /* mode ring: the chunks of its records, see tp_kept_count; else 0 */
 	uint64_t lost_told;  /* of the block's `lost`: reported by LOST records */
@@ -173,7 +173,7 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint32_t count_chunks[TP_COUNT_CHUNKS];
 	uint32_t count_used[TP_COUNT_CHUNKS];
-	/* If tp_process.late: the log that it was given a number in, and where chunk 1 of that is; 0: none. */
+	/* If tp_process.late: the log in which it has a number, and the place of its chunk 1; 0: none. */
 	uint64_t own_log;
 	uint64_t own_chunks;
 } tp_thread;
@@ -211,7 +211,7 @@ TP_HIDDEN void tp_thread_leave(void);
  */
 #define TP_NO_DEPARTURE UINT64_MAX
 TP_HIDDEN uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure);
-/* A chunk of this thread's beside the one it writes: its number + 1, 0 if there is none. */
+/* A chunk of this thread other than the one it writes: its number + 1, 0 if none. */
 TP_HIDDEN uint64_t tp_thread_take_extra(void);
 /* The calling thread has lost nothing in the log that it has now; it has no place there yet. */
 TP_HIDDEN void tp_thread_forget_lost(void);
@@ -223,7 +223,7 @@ static inline struct teeperf_chunk *tp_chunk_at(uint64_t chunk_plus_1)
 {
 	return (struct teeperf_chunk *)(uintptr_t)tp_chunk_address(chunk_plus_1);
 }
-/* Hand a chunk to the host, or in mode ring to whoever needs one next. `used` in bytes, header included. */
+/* Hand a chunk to the host, or in mode ring to the next thread that needs one. `used` in bytes, header included. */
 TP_HIDDEN void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used);
 
 /* ---- mode ring (ring.c) ---- */
@@ -241,15 +241,15 @@ static inline uint64_t tp_kept_oldest(uint64_t kept)
 {
 	return kept & UINT32_MAX;
 }
-/* KEPT and one more, behind NEWEST; without the oldest. Doing it twice is as good as once. */
+/* KEPT with one more, after NEWEST; without the oldest. Doing it twice has the same effect as once. */
 TP_HIDDEN uint64_t tp_kept_with(uint64_t kept, uint64_t newest, uint64_t chunk_plus_1);
 TP_HIDDEN uint64_t tp_kept_without_oldest(uint64_t kept);
-/* Chunk `number`, which nobody keeps any more, is for whoever needs one, when all others have been used. */
+/* Chunk `number`, which no thread keeps any more, is available when all others have been used. */
 TP_HIDDEN void tp_ring_supply(uint64_t number);
 /* Make chunk `number` as if it had never been used. */
 TP_HIDDEN void tp_ring_clear(uint64_t number, struct teeperf_chunk *chunk);
 
-/* The memory [start, end) goes: forget the counts there. */
+/* The memory [start, end) is unmapped: forget the counts there. */
 TP_HIDDEN void tp_counts_gone(uint64_t start, uint64_t end);
 /* The thread ends: hand over its counts. */
 TP_HIDDEN void tp_counts_end(void);
@@ -262,30 +262,30 @@ TP_HIDDEN void tp_counts_forked(void);
 /* In a forked child, in the thread that forked, signals being blocked: leave the log to the parent (fork.c). */
 TP_HIDDEN void tp_fork_child(void);
 
-/* Whether the log is there for the calling thread. Where it comes and goes, it stays until who entered leaves. */
+/* Whether the calling thread has the log. Where logs come and go, it stays until the thread that entered leaves. */
 TP_HIDDEN bool tp_thread_may_record(void);
 
 /* The calling thread enters: it may record. It leaves: nothing of it points into the log any more. */
 TP_HIDDEN void tp_thread_arrive(void);
 TP_HIDDEN void tp_thread_depart(void);
 
-/* A record about a border (border.c): CONTROL, and the crossing's NUMBER behind it unless that is 0. */
+/* A record about a border (border.c): CONTROL, followed by the crossing's NUMBER unless that is 0. */
 TP_HIDDEN void tp_thread_border(uint32_t control, uint64_t number);
 
-/* A record of a mark (mark.c): CONTROL, and the LENGTH bytes of NAME behind it. */
+/* A record of a mark (mark.c): CONTROL, followed by the LENGTH bytes of NAME. */
 TP_HIDDEN void tp_thread_mark(uint32_t control, const char *name, uint32_t length);
 
 /* The calling thread ends: log it and give its chunks back. */
 TP_HIDDEN void tp_thread_end(void);
 
-/* The process is about to end: write a thread's end to the log, of the calling one, which goes on. */
+/* The process is about to end: write the calling thread's end to the log, although it runs on. */
 TP_HIDDEN void tp_thread_tell_cpu(void);
 
 /* ---- attaching (attach.c) ---- */
 
 /*
  * Attach to a log that was not there when the program began. 0 and *fresh, whether it is another one than
- * before, or false: then all is as it was. pre: nobody records, and nobody else is at it.
+ * before, or false: then all is as it was. pre: no thread records, and no other thread attaches.
  */
 TP_HIDDEN bool tp_attach_region(void *base, uint64_t size, bool by_call);
 /* Why not; also reported to the host, if there is a log without an earlier report (log.h). */
@@ -295,13 +295,13 @@ TP_HIDDEN void tp_attach_leave(void);
 
 /*
  * A log for a program that began without one, while other threads run. DONE, or why not; then all is as it was, but
- * what the last log was is forgotten. pre: tp_late_begin(); the process is off, and nobody is inside. Recording begins
+ * the last log is forgotten. pre: tp_late_begin(); the process is off, and nobody is inside. Recording begins
  * as header.control says.
  */
 TP_HIDDEN enum teeperf_attach tp_attach_late(void *base, uint64_t size);
-/* The log is to be left: nothing is recorded from here on, and whoever is inside still uses it. */
+/* Prepare to leave the log: nothing is recorded any more, but threads inside still use it. */
 TP_HIDDEN void tp_attach_late_end(void);
-/* Around what must not meet a change of modules: false if one is going on. Modules that come or go wait meanwhile. */
+/* Around code that must not overlap a change of modules: false if one is in progress. Later changes wait meanwhile. */
 TP_HIDDEN bool tp_late_begin(void);
 TP_HIDDEN void tp_late_end(void);
 /* In a forked child. */
@@ -310,8 +310,8 @@ TP_HIDDEN void tp_late_forked(void);
 /* ---- borders (border.c) ---- */
 
 /*
- * The calling thread goes over the border between host and TEE: an enum teeperf_control of CALL_OUT to RETURN_IN, or
- * CROSSING: it is known now which one it was. `handle`: see log.h, 0: none.
+ * The calling thread crosses the border between host and TEE: an enum teeperf_control of CALL_OUT to RETURN_IN, or
+ * CROSSING: its number is known now. `handle`: see log.h, 0: none.
  */
 TP_HIDDEN void tp_border(uint32_t control, uint64_t handle);
 
@@ -326,7 +326,7 @@ TP_HIDDEN void tp_command_over(bool returned);
 
 /* ---- modules (modules.c) ---- */
 
-/* Another log: it knows of no modules. */
+/* Another log: it has no modules yet. */
 TP_HIDDEN void tp_modules_forget(void);
 
 /* Whether another instance of a program has had a module's place in the log's table for modules. */
@@ -344,7 +344,7 @@ TP_HIDDEN void tp_module_remove(const void *anchor);
 TP_HIDDEN void tp_module_clear(struct teeperf_module *module);
 /* As tp_port_find_module, of those that the program has reported itself (loaded.c). */
 TP_HIDDEN bool tp_loaded_find(const void *anchor, struct teeperf_module *module);
-/* It is not to be found any more; *module tells where it was. False: it was not among them. */
+/* Remove it; *module says where it was. False: it was not in the list. */
 struct teeperf_loaded;
 TP_HIDDEN bool tp_loaded_take(struct teeperf_loaded *loaded, struct teeperf_module *module);
 /* The module that holds ADDRESS: its index in the log's table + 1, or 0. In any thread. */
@@ -355,8 +355,8 @@ TP_HIDDEN void tp_code_hash_set(struct teeperf_module *module, uint64_t names);
 TP_HIDDEN void tp_code_hash_step(uint64_t *hash, uint64_t word);
 
 /*
- * The functions' gates (gates.c). tp_gates_set stores `gate` in each of them that is wanted, and in those
- * to come; safe in a signal handler and beside dlopen and dlclose.
+ * The functions' gates (gates.c). tp_gates_set stores `gate` in each of them that is wanted, and in later
+ * ones; safe in a signal handler and during dlopen and dlclose.
  */
 extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record.S */
 /* The gate of a process that records. */
@@ -367,7 +367,7 @@ TP_HIDDEN bool tp_gates_are_dry(void);
 /* Functions of all modules so far. */
 TP_HIDDEN uint64_t tp_gates_count(void);
 TP_HIDDEN bool tp_gates_has(const struct teeperf_module_block *block);
-TP_HIDDEN bool tp_gates_none(void); /* all modules have gone, or none has come */
+TP_HIDDEN bool tp_gates_none(void); /* all modules are unloaded, or none was loaded */
 /* THERE: the log is there for the calling thread, else its gates stay closed until they are set. */
 TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block, bool there);
 TP_HIDDEN void tp_gates_remove(struct teeperf_module_block *block);
@@ -378,8 +378,8 @@ TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
  */
 TP_HIDDEN void tp_gates_select(uint64_t selection);
 /*
- * A module comes: if it is refused none of its functions record. *functions and *out: functions of all modules so far, and
- * how many of them the host did not want when they came; a module that comes again counts once.
+ * A module is loaded: if it is refused, none of its functions record. *functions and *out: functions of all modules so far, and
+ * the number of them that the host did not want then; a module that is loaded again counts once.
  */
 TP_HIDDEN void tp_gates_admit(struct teeperf_module_block *block, enum tp_admission admission,
     uint64_t *functions, uint64_t *out);
@@ -389,7 +389,7 @@ TP_HIDDEN uint64_t tp_gates_names(const struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_forked(void);
 /* Another log: no functions have been reported to it. */
 TP_HIDDEN void tp_gates_forget(void);
-/* Call visit for each module's block. pre: no module comes or goes. */
+/* Call visit for each module's block. pre: no module is loaded or unloaded. */
 TP_HIDDEN void tp_gates_each(void (*visit)(struct teeperf_module_block *block));
 
 /* Tell the host how attaching ended. */
@@ -398,13 +398,13 @@ TP_HIDDEN void tp_attach_report(enum teeperf_attach attach);
 /* What recording begins as, by the host's word; from here on that word is followed (switch.c). */
 TP_HIDDEN enum tp_state tp_switch_start(void);
 
-/* The same in a log that other instances have used meanwhile; BEFORE: what it was when we left. */
+/* The same in a log that other instances have used meanwhile; BEFORE: its value when we left. */
 TP_HIDDEN enum tp_state tp_switch_again(enum tp_state before);
 
 /* In a forked child with a log of its own: record on as the parent did. */
 TP_HIDDEN void tp_switch_forked(bool on);
 
-/* Do what the program has asked for; until there is a log, requests are only kept. */
+/* Do what the program has requested; until there is a log, requests are only kept. */
 TP_HIDDEN void tp_switch_serve(void);
 
 /*
