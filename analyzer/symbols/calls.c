@@ -274,17 +274,19 @@ static uint32_t callee_of(const struct search *search, uint64_t offset)
 static void add_site(struct search *search, Dwarf_Die die, uint32_t inlined)
 {
 	Dwarf_Off origin;
+	Dwarf_Addr address;
 	struct site site = {.inlined = inlined};
 	search->described = true;
 	if (!reference_of(search, die, DW_AT_call_origin, &origin) &&
 	    !reference_of(search, die, DW_AT_abstract_origin, &origin))
 		return;
-	if (!address_of(search, die, DW_AT_call_pc, &site.address)) {
-		if (!address_of(search, die, DW_AT_call_return_pc, &site.address) &&
-		    !address_of(search, die, DW_AT_low_pc, &site.address))
+	if (!address_of(search, die, DW_AT_call_pc, &address)) {
+		if (!address_of(search, die, DW_AT_call_return_pc, &address) &&
+		    !address_of(search, die, DW_AT_low_pc, &address))
 			return;
-		site.address--;
+		address--;
 	}
+	site.address = address;
 	site.callee = callee_of(search, origin);
 	if (site.callee != UINT32_MAX &&
 	    HAS_ROOM(search, search->sites, search->site_count, search->site_room))
