@@ -49,7 +49,7 @@ static struct tp_autotune_try tried(double factor, double predicted, double meas
 	return (struct tp_autotune_try){
 	    .factor = factor,
 	    .predicted = predicted,
-	    .measured = {measured, measured, measured, 0},
+	    .measured = {measured, measured, measured, 0, 0},
 	    .worth = named,
 	    .named = named,
 	};
