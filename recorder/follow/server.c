@@ -86,7 +86,7 @@ char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp
 		free(path);
 	}
 	tp_err_set(
-	    err, TP_ERR_LIMIT, NULL, "process %d has %d traces already", SAME_PID_MAX, (int)pid);
+	    err, TP_ERR_LIMIT, NULL, "process %d has %d traces already", (int)pid, SAME_PID_MAX);
 	return NULL;
 }
 

@@ -186,7 +186,7 @@ def check_push():
     warned = b"\x0a\x05" + b"\x12\x03hmm"
     says(0, [], 1, f"pushed [0-9]+ bytes to '{url}/v1development/profiles'")
     check_data(sys.argv[1], (), decode(Handler.requests[0]))
-    says(0, [(503, b""), (429, b"")], 3, "again in 0.5 seconds", "again in 1 seconds")
+    says(0, [(503, b""), (429, b"")], 3, "retrying in 0.5 seconds", "retrying in 1 seconds")
     says(1, [(500, b"oh")], 1, "HTTP status 500: oh")
     says(1, [(400, b"oh")], 1, "HTTP status 400: oh")
     says(1, [(404, b"")], 1, "does this server accept profiles over OTLP/HTTP")

@@ -245,7 +245,7 @@ def main():
     large = ("exceeds the samples count limit (max_profile_stacktrace_samples, actual: 20000, "
              "limit: 16000)")
     refusals = [
-        ((400, '{"code":"invalid_argument","message":"%s"}' % old), "push them sooner"),
+        ((400, '{"code":"invalid_argument","message":"%s"}' % old), "push them soon"),
         ((400, large), "--depth, --min-time or --focus"),
         (401, "--token-file"), (403, "--user and --password-file"), (404, "--server parca"),
         (413, "raise the server's limit"), (307, "the server's current address"),
@@ -257,7 +257,7 @@ def main():
         server.take()
         said = plan[1] if isinstance(plan, tuple) else f"this is no? good?? day, {plan}"
         wanted(f"{server.url}/push.v1.PusherService/Push" in text and said in text
-               and remedy in text and "again" not in text, plan, text)
+               and remedy in text and "retrying" not in text, plan, text)
         wanted("pushed" not in text and len(text.splitlines()) == 1, text)
     server.plan = [404]
     text = push(1, TRACES[0], server.url, "--server", "parca")
@@ -265,7 +265,7 @@ def main():
     server.take()
     server.plan = [503, 503]
     text = push(1, TRACES[0], server.url, "--retries", "1")
-    wanted(text.count("again in") == 1 and "HTTP status 503" in text.splitlines()[-1]
+    wanted(text.count("retrying in") == 1 and "HTTP status 503" in text.splitlines()[-1]
            and len(server.requests) == 2, text)
     wanted(not server.faults, server.faults)
     server.shutdown()
@@ -274,7 +274,7 @@ def main():
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         text = push(1, TRACES[0], f"http://127.0.0.1:{closed.getsockname()[1]}", "--retries", "1")
-    wanted("again in 0.5 seconds" in text and "onnect" in text, text)
+    wanted("retrying in 0.5 seconds" in text and "onnect" in text, text)
     print(f"{len(TRACES)} traces, {functions} functions, {calls} calls, by two protocols; "
           f"{len(refusals)} refusals")
 

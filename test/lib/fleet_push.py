@@ -135,7 +135,7 @@ def main():
     server = Server()
     to = ("--to", server.url)
     text = push(0, *to, "--batch", "20K")
-    wanted(f"pushed {runs} runs: {len(server.rows)} rows in " in text and "; 0 were there already" in text, text)
+    wanted(f"pushed {runs} runs: {len(server.rows)} rows in " in text and "; 0 were already there" in text, text)
     check_rows(server)
     check_order(server)
     wanted(all(path == "/?insert_distributed_sync=1&wait_end_of_query=1" for path, _ in server.requests), server.requests[0])
@@ -155,7 +155,7 @@ def main():
 
     # A second time nothing is sent.
     text = push(0, *to)
-    wanted(len(server.statements) == batches and f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {runs} were there already" in text, text)
+    wanted(len(server.statements) == batches and f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {runs} were already there" in text, text)
 
     # What may pass is tried again, and its rows are there once each, or twice if the server did take them.
     server.rows, server.requests, server.plan = [], [], [503, 200, 429, "drop", 500]
@@ -184,13 +184,13 @@ def main():
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         text = push(1, "--to", f"http://127.0.0.1:{closed.getsockname()[1]}", "--retries", "1")
-    wanted("again in 0.5 seconds" in text and "table 'runs'" in text and "onnect" in text, text)
+    wanted("retrying in 0.5 seconds" in text and "table 'runs'" in text and "onnect" in text, text)
 
     # TLS: only with a certificate that is believed, and that is not tried again.
     if len(sys.argv) > 4:
         server = Server(*sys.argv[3:5])
         text = push(1, "--to", server.url)
-        wanted("certificate" in text and "again" not in text and not server.requests, text)
+        wanted("certificate" in text and "retrying" not in text and not server.requests, text)
         text = push(0, "--to", server.url, "--cacert", sys.argv[3])
         check_rows(server)
         server.shutdown()

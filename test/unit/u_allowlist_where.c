@@ -96,7 +96,7 @@ static void test_errors(void **state)
 	    {"instrs<3x", 7, "'3x' is not a number"},
 	    {"instrs<-3", 7, "nothing to compare with"},
 	    {"instrs<1000000000000000000", 7, "the number is too large"},
-	    {"linkage=static", 8, "'static' is no linkage"},
+	    {"linkage=static", 8, "unknown linkage 'static'"},
 	    {"linkage<weak", 7, "a linkage has no order"},
 	    {"instrs<3;loops=0", 8, "expected ','"},
 	    {"instrs<3 loops=0", 9, "expected ','"},

@@ -39,15 +39,15 @@ static void names_are_perfs(void **state)
 	refused("page-faults,context-switchs", "did you mean 'context-switches'?");
 	refused("sched:sched_switch", "shows all");
 	refused("r", "shows all");
-	refused("r12345678901234567", "no counter 'r12345678901234567'");
-	refused("rxyz", "no counter 'rxyz'");
+	refused("r12345678901234567", "unknown counter 'r12345678901234567'");
+	refused("rxyz", "unknown counter 'rxyz'");
 	refused("", "is empty");
 	refused("cycles,,instructions", "is empty");
 	refused("cycles,", "is empty");
 	char longest[100];
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	refused(longest, "no counter 'xxx");
+	refused(longest, "unknown counter 'xxx");
 }
 
 // Under one name a counter stands once, and under that of its meter.

@@ -199,8 +199,8 @@ static void test_refused(void **state)
 		const char *text;
 		const char *error;
 	} cases[] = {
-	    {"", "plan.toml:1:1: there are no tasks"},
-	    {"tasks = []", "plan.toml:1:9: there are no tasks"},
+	    {"", "plan.toml:1:1: the plan has no tasks"},
+	    {"tasks = []", "plan.toml:1:9: the plan has no tasks"},
 	    {"x = = 1", "plan.toml:1:5: this is not TOML: "},
 	    // Its own parser takes this for a mistake of its own.
 	    {"[,t", "'plan.toml': this is not TOML; the parser does not say where"},

@@ -183,13 +183,13 @@ static void wrong_starts(void **state)
 	refused(TP_ERR_FORMAT, "threads outside");
 	put_start();
 	put(TEEPERF_FRAME_START, 0, sizeof(start), &start);
-	refused(TP_ERR_FORMAT, "START, once");
+	refused(TP_ERR_FORMAT, "begins with one START");
 	size = 0;
 	put(TEEPERF_FRAME_END, 0, 8, &end_word);
-	refused(TP_ERR_FORMAT, "begins with START");
+	refused(TP_ERR_FORMAT, "begins with one START");
 	put_start();
 	((struct teeperf_frame *)(void *)bytes)->length -= 8;
-	refused(TP_ERR_FORMAT, "cannot have length");
+	refused(TP_ERR_FORMAT, "cannot have the length");
 }
 
 static void wrong_frames(void **state)
@@ -214,12 +214,12 @@ static void wrong_frames(void **state)
 	    {TEEPERF_FRAME_WORDS, 0, UINT64_MAX, "a frame's length"},
 	    {TEEPERF_FRAME_WORDS, 4, 8, "a frame's offset"},
 	    {TEEPERF_FRAME_WORDS, UINT64_MAX - 7, 8, "a frame's offset"},
-	    {TEEPERF_FRAME_WORDS, 0, 12, "cannot have length"},
-	    {TEEPERF_FRAME_CHUNK, 0, 56, "cannot have length"},
-	    {TEEPERF_FRAME_CHUNK, 0, 68, "cannot have length"},
-	    {TEEPERF_FRAME_CLOCK, 0, 24, "cannot have length"},
-	    {TEEPERF_FRAME_END, 0, 0, "cannot have length"},
-	    {TEEPERF_FRAME_END, 0, 16, "cannot have length"},
+	    {TEEPERF_FRAME_WORDS, 0, 12, "cannot have the length"},
+	    {TEEPERF_FRAME_CHUNK, 0, 56, "cannot have the length"},
+	    {TEEPERF_FRAME_CHUNK, 0, 68, "cannot have the length"},
+	    {TEEPERF_FRAME_CLOCK, 0, 24, "cannot have the length"},
+	    {TEEPERF_FRAME_END, 0, 0, "cannot have the length"},
+	    {TEEPERF_FRAME_END, 0, 16, "cannot have the length"},
 	    {0, 0, 0, "unknown kind of frame"},
 	    {6, 0, 0, "unknown kind of frame"},
 	};

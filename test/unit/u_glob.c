@@ -124,7 +124,7 @@ static void test_errors(void **state)
 	    {"a[]", 1, "without ']'"},
 	    {"[a-z][b", 5, "without ']'"},
 	    {"x[z-a]", 1, "ends before it starts"},
-	    {"a\\", 1, "nothing behind"},
+	    {"a\\", 1, "nothing after"},
 	    {"a{b", 1, "without '}'"},
 	    {"a{b,c", 1, "without '}'"},
 	    {"{}", 0, "fewer than two"},

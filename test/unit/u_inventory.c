@@ -308,23 +308,23 @@ static void test_refused(void **state)
 	refuse(HEAD "ext\tf\n", TP_ERR_FORMAT, 2, "before the first line 'unit'");
 	refuse(HEAD "unit\ta\ncall\tf\n", TP_ERR_FORMAT, 3, "before the first function");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\n", TP_ERR_FORMAT, 3, "needs a name, a linkage");
-	refuse(HEAD "unit\ta\nfun\tf\texternal\tgone\n", TP_ERR_FORMAT, 3, "'gone' is no state");
+	refuse(HEAD "unit\ta\nfun\tf\texternal\tgone\n", TP_ERR_FORMAT, 3, "'gone' is not a state");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tline=-1\n", TP_ERR_FORMAT, 3,
 	    "'line' of '-1' is not a number");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tline=18446744073709551616\n",
 	    TP_ERR_FORMAT, 3, "too large");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tdid=often\n", TP_ERR_FORMAT, 3,
-	    "'often' is no decision");
+	    "'often' is not a decision");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tdid=sample/0\n", TP_ERR_FORMAT, 3,
-	    "'sample/0' is no decision");
+	    "'sample/0' is not a decision");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tby=list\n", TP_ERR_FORMAT, 3,
-	    "'list' is no place");
+	    "'list' is not a place");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\tfile=#0\n", TP_ERR_FORMAT, 3,
 	    "'file' line #0 does not exist");
 	refuse(HEAD "unit\ta\nfun\tf\\q\texternal\temitted\n", TP_ERR_FORMAT, 3, "bad escape");
 	refuse(HEAD "unit\ta\nfun\tf\\x00\texternal\temitted\n", TP_ERR_FORMAT, 3, "bad escape");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\t#1\n\n", TP_ERR_FORMAT, 4,
-	    "no function #1");
+	    "function #1 does not exist");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\t#x\n", TP_ERR_FORMAT, 4,
 	    "'#x' is not a number");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\tf\tfreq=nan\n", TP_ERR_FORMAT, 4,

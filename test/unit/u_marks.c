@@ -169,7 +169,7 @@ static void test_ranges(void **state)
 	expect_range("x..y..", 150, UINT64_MAX);
 	expect_range("b#2..open", 190, 200); // a name as it is comes first
 	expect_none("a..c",
-	    "no mark after the first one named 'c'; there are 'b', 'a', 'p', 'x..y', 'b#2', "
+	    "no mark after the first one named 'c'; the trace has 'b', 'a', 'p', 'x..y', 'b#2', "
 	    "'open'");
 	expect_none("c..a", "no mark 'c'");
 	expect_none("p#2..a", "no mark after the first one named 'a'");

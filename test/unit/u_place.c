@@ -108,7 +108,7 @@ static void what_is_no_place(void **state)
 	    &(struct tp_place){.path = "log", .offset = UINT64_MAX & ~(CHUNK - 1)}, "'--offset'");
 	assert_int_equal(access("log", F_OK), -1);
 	make(65536, 0, "", 0);
-	refused(&(struct tp_place){.path = "log", .offset = CHUNK}, "a file of 65536 bytes");
+	refused(&(struct tp_place){.path = "log", .offset = CHUNK}, "but the file has 65536 bytes");
 	const struct tp_place there = {.path = "log", .guessable = true};
 	if (geteuid() == 0) {
 		assert_int_equal(chown("log", 1, 1), 0);

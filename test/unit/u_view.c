@@ -230,7 +230,7 @@ static void switches_that_are_missing(void **state)
 {
 	(void)state;
 	static const char said[] =
-	    "missed     1,234 switches were too quick to be noted: calls near ";
+	    "missed     1,234 switches were too quick to be recorded: calls near ";
 	open_trace("host\n	line \"switches_missed=1234\"\nclock hz=1000000000\n"
 		   "chunk\n	0 enter 0x1000\n	5 exit 0x1000\nend\n");
 	tp_view_add_header(&analysis, true, &out);

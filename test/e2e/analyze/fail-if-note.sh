@@ -58,7 +58,7 @@ EOP
 [ "$(cat ids)" = lost ] || fail "the notes are $(cat ids)"
 
 expect 129 "$TEEPERF" analyze --fail-if note:los whole.trace
-says "'note:los' is no note" err
+says "'note:los' is not a note" err
 expect 129 "$TEEPERF" analyze --fail-if 'self>+5%' whole.trace
 
 # What the page of notes tells the reader to do can be done: the options and functions that it names are there.

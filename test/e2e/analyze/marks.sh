@@ -151,9 +151,9 @@ says '^work,1$' marks.csv
 "$TEEPERF" analyze --raw --time-range mark:round#3 --format csv run.trace >phase.csv 2>/dev/null
 says '^work,' phase.csv
 expect 1 "$TEEPERF" analyze --time-range mark:nowhere..end run.trace
-says "there is no mark 'nowhere'; there are .*'start'" err
+says "no mark 'nowhere'; the trace has .*'start'" err
 expect 1 "$TEEPERF" analyze --time-range mark:end..start run.trace
-says "there is no mark after the first one named 'start'" err
+says "no mark after the first one named 'start'" err
 expect 129 "$TEEPERF" analyze --time-range mark: run.trace
 says "names no mark" err
 expect 0 "$TEEPERF" analyze --view timeline --time-range mark:middle.. run.trace
@@ -208,7 +208,7 @@ expect 0 "$TEEPERF" ctl mark "$begun"
 expect 0 "$TEEPERF" ctl mark later "$program"
 expect 129 "$TEEPERF" ctl mark '' "$begun"
 expect 129 "$TEEPERF" ctl mark "$(printf %064d 0)" "$begun"
-says 'the name of a mark has 1 to 63 bytes' err
+says 'the name of a mark must have 1 to 63 bytes' err
 expect 0 "$TEEPERF" ctl stop "$begun"
 ended 0 run
 demand 'from outside|unnamed|later' out.trace "SELECT group_concat(name, '|') FROM (SELECT name FROM marks WHERE thread IS NULL ORDER BY start_ns)"

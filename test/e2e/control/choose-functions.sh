@@ -84,7 +84,7 @@ printf 'default:allow\nfun:other=skip\n' >rest
 expect 0 "$TEEPERF" ctl only rest "$recorder"
 round # 6: all but other
 expect 1 "$TEEPERF" ctl drop 'nothing_*' "$recorder"
-says "'nothing_\*'.*matches none of the [0-9]* instrumented functions" err
+says "'nothing_\*'.*matches none of the [0-9]* known instrumented functions" err
 expect 1 "$TEEPERF" ctl only no-such-list "$recorder"
 says no-such-list err
 expect 129 "$TEEPERF" ctl drop "$recorder"
@@ -197,7 +197,7 @@ expect 0 "$TEEPERF" ctl off "$recorder"
 await_true '"$TEEPERF" ctl status "$recorder" >status && grep -q "^switches   1$" status' 'one switch'
 # Names that nothing has change nothing.
 expect 1 "$TEEPERF" ctl drop nosuch "$recorder"
-says "'nosuch'.*matches none of the [0-9]* instrumented functions.*--module" err
+says "'nosuch'.*matches none of the [0-9]* known instrumented functions.*--module" err
 expect 0 "$TEEPERF" ctl status "$recorder"
 says '^choices    2$' out
 stop

@@ -55,7 +55,7 @@ kill -TERM $begun
 got=0
 wait $begun || got=$?
 [ $got = 143 ] || fail "it ended with $got, not as a program does that is terminated: $(cat session.err)"
-says "interrupted by signal 15, 10 runs are left: 'teeperf experiment plan.toml' goes on" session.err
+says "interrupted by signal 15, 10 runs are left: 'teeperf experiment plan.toml' continues" session.err
 gone "$(cat hanging)"
 [ "$(wc -l <plan.results/runs.csv)" = 15 ] || fail "not what there is: $(cat plan.results/runs.csv)"
 

@@ -64,7 +64,7 @@ expect 0 sh -c '"$TEEPERF" record -o /dev/stdout -- sh -c "echo one; ./fake 100 
 facts piped.trace records=100 end_sections=1
 says '^one$' err
 says '^two$' err
-says 'so the program's output goes to standard error' err
+says "so the program.s output goes to standard error" err
 expect 0 sh -c '"$TEEPERF" record -q -o /dev/stdout -- sh -c "echo one; ./fake 100 0; echo two" >plain.trace'
 facts plain.trace records=100 end_sections=1
 printf 'one\ntwo\n' | diff - err >&2 || fail "quiet says more than the program"
