@@ -45,12 +45,11 @@ set(TEEPERF_ROOMS_experiment experiment)
 set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/completion cli/doctor cli/driver cli/fleet cli/record cli/tui
 	cli/tune)
 
-# What the host side is compiled and linked with. With sanitizers: lines and functions, which is what their reports show; without
-# variables it compiles in three quarters of the time.
+# What the host side is compiled and linked with.
 set(TEEPERF_HOST_FLAGS)
 if(TEEPERF_SANITIZE)
 	list(APPEND TEEPERF_HOST_FLAGS "-fsanitize=${TEEPERF_SANITIZE}" -fno-sanitize-recover=all
-		-fno-omit-frame-pointer -g1)
+		-fno-omit-frame-pointer)
 endif()
 if(TEEPERF_COVERAGE)
 	list(APPEND TEEPERF_HOST_FLAGS --coverage)

@@ -26,7 +26,7 @@ static inline void *tp_array_grow(
 	uint64_t wanted = *room ? *room : TP_ARRAY_FIRST / 2;
 	wanted = wanted > UINT64_MAX / 2 ? UINT64_MAX : 2 * wanted;
 	wanted = wanted < need ? need : wanted > most ? most : wanted;
-	if (wanted > most || wanted > SIZE_MAX / size)
+	if (need > most || wanted > SIZE_MAX / size)
 		return NULL;
 	void *larger = realloc(items, wanted * size);
 	if (larger)

@@ -54,9 +54,9 @@ static struct tp_bpf_moment moment(void)
 static void add_moment(struct tp_bpf *bpf)
 {
 	const struct tp_bpf_moment now = moment();
-	struct tp_bpf_moment *last = bpf->moments + bpf->moment_count;
-	if (bpf->moment_count > 1 && now.monotonic_ns < last[-2].monotonic_ns + MOMENTS_NS)
-		last[-1] = now;
+	const uint32_t count = bpf->moment_count;
+	if (count > 1 && now.monotonic_ns < bpf->moments[count - 2].monotonic_ns + MOMENTS_NS)
+		bpf->moments[count - 1] = now;
 	else if (TP_GROW(bpf->moments, bpf->moment_room, bpf->moment_count + UINT64_C(1)))
 		bpf->moments[bpf->moment_count++] = now;
 }

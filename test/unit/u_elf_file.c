@@ -111,7 +111,7 @@ static int read_image(size_t size)
 	return tp_elf_file_read(&elf, FILE_NAME, &err);
 }
 
-static const char *name_at(uint64_t address)
+__attribute__((noinline)) static const char *name_at(uint64_t address)
 {
 	const struct tp_elf_symbol *symbol = tp_elf_file_find(&elf, address);
 	return symbol ? symbol->name : NULL;

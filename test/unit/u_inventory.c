@@ -326,7 +326,7 @@ static void test_refused(void **state)
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\t#1\n\n", TP_ERR_FORMAT, 4,
 	    "function #1 does not exist");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\t#x\n", TP_ERR_FORMAT, 4,
-	    "'#x' is not a number");
+	    "'#x' is not the number of a function");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\ncall\tf\tfreq=nan\n", TP_ERR_FORMAT, 4,
 	    "'freq' of 'nan'");
 	refuse(HEAD "unit\ta\nfun\tf\texternal\temitted\n" HEAD "call\tf\n", TP_ERR_FORMAT, 5,

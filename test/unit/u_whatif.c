@@ -211,8 +211,9 @@ static void test_random_runs(void **state)
 					wait_for(&made, i, other, piece, pick(20));
 					waits++;
 				} else {
+					const uint32_t length = 1 + pick(1000);
 					add(&made, i, pick(4) ? TP_PIECE_RUN : TP_PIECE_STAND,
-					    1 + pick(1000));
+					    length);
 				}
 			}
 		for (uint32_t i = 0; i < made.run.thread_count; i++)

@@ -95,7 +95,7 @@ for shape in dual inline; do
 	done
 done
 try split --shape=dual -O2 -g -gdwarf-5 -gsplit-dwarf
-check split none # libdwarf does not find addresses by index there
+check split nothing # libdwarf does not find addresses by index there
 try plain --shape=dual -O0 -g
 check plain none
 try without --shape=dual -O2
