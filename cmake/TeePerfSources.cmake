@@ -11,8 +11,6 @@
 #   -Wfloat-equal, -Wbad-function-cast, -Wformat-signedness, -Wunused-macros    no mistake so far
 #   -Wformat-nonliteral (of -Wformat=2)    what passes on a format that its callers have as a literal
 #   -Wunreachable-code       what another processor's build alone gets to, as '--pid' on other processors than x86-64
-#   -Wenum-float-conversion  constants of an enum in formulas
-#   -Wgnu-variable-sized-type-not-at-end    tests that have a table of the log with its entries behind it
 #   -Wnull-dereference, -fanalyzer    false alarms, which change with the level of optimisation
 set(strict -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wmissing-declarations -Wold-style-definition
 	-Wnested-externs -Wundef -Wwrite-strings -Wpointer-arith -Wformat=2 -Wno-format-nonliteral -Wvla -Walloca
@@ -21,8 +19,7 @@ set(strict_gcc -Wconversion -Wsign-conversion -Wfloat-conversion -Wcast-align=st
 	-Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wshift-overflow=2 -Wattribute-alias=2 -Wtrampolines
 	-Wsync-nand)
 set(strict_clang -Wcast-align -Wimplicit-fallthrough -Wassign-enum -Wextra-semi-stmt
-	-Wloop-analysis -Wnewline-eof -Wheader-hygiene -Wno-enum-float-conversion
-	-Wno-gnu-variable-sized-type-not-at-end)
+	-Wloop-analysis -Wnewline-eof -Wheader-hygiene)
 
 add_library(tp_flags INTERFACE)
 target_compile_options(tp_flags INTERFACE -Wall -Wextra)

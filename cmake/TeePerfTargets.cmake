@@ -45,30 +45,20 @@ set(TEEPERF_ROOMS_experiment experiment)
 set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/completion cli/doctor cli/driver cli/fleet cli/record cli/tui
 	cli/tune)
 
-# What the host side is compiled and linked with.
-set(TEEPERF_HOST_FLAGS)
-if(TEEPERF_SANITIZE)
-	list(APPEND TEEPERF_HOST_FLAGS "-fsanitize=${TEEPERF_SANITIZE}" -fno-sanitize-recover=all
-		-fno-omit-frame-pointer)
-endif()
-if(TEEPERF_COVERAGE)
-	list(APPEND TEEPERF_HOST_FLAGS --coverage)
-endif()
-
-# Add static library tp_NAME from its rooms.
-function(teeperf_host_library name)
+# Add static library tp_NAME<SUFFIX> from its rooms, compiled (and what uses it linked) with FLAGS.
+function(teeperf_host_library name suffix flags)
 	list(TRANSFORM TEEPERF_ROOMS_${name} APPEND "/*.c" OUTPUT_VARIABLE globs)
 	teeperf_sources(sources ${globs})
 	list(FILTER sources EXCLUDE REGEX "/cli/main\\.c$")
 	list(FILTER sources EXCLUDE REGEX "${TEEPERF_NOT_BPF}")
 	list(FILTER sources EXCLUDE REGEX "${TEEPERF_NOT_TUI}")
-	set(target tp_${name})
+	set(target tp_${name}${suffix})
 	add_library(${target} STATIC ${sources})
 	target_link_libraries(${target} PUBLIC tp_flags)
-	target_compile_options(${target} PUBLIC ${TEEPERF_HOST_FLAGS})
-	target_link_options(${target} PUBLIC ${TEEPERF_HOST_FLAGS})
+	target_compile_options(${target} PUBLIC ${flags})
+	target_link_options(${target} PUBLIC ${flags})
 	set_target_properties(${target} PROPERTIES
-		ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/objects")
+		ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/objects${suffix}")
 endfunction()
 
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
@@ -122,81 +112,98 @@ add_custom_command(OUTPUT ${pages}
 	VERBATIM)
 add_custom_target(tp_man ALL DEPENDS ${pages})
 
-# The host side.
-foreach(name common allowlists inventory selection recorder analyzer recovery budget query experiment cli)
-	teeperf_host_library(${name})
-endforeach()
-target_link_libraries(tp_allowlists PUBLIC tp_common)
-target_link_libraries(tp_common PUBLIC "${TEEPERF_XXHASH}" "${TEEPERF_ZSTD}" stdc++ m)
-target_link_libraries(tp_recorder PUBLIC tp_common Threads::Threads)
-if(TEEPERF_BPF_OBJECT)
-	target_sources(tp_recorder PRIVATE "${TEEPERF_BPF_OBJECT}")
-	add_dependencies(tp_recorder tp_bpf_object)
-	target_include_directories(tp_recorder SYSTEM PRIVATE "${TEEPERF_LIBBPF_INCLUDE}")
-	target_link_libraries(tp_recorder PUBLIC "${TEEPERF_LIBBPF}")
-endif()
-target_link_libraries(tp_analyzer PUBLIC
-	tp_common "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" "${TEEPERF_ZLIB}" Threads::Threads ${CMAKE_DL_LIBS} m)
-target_sources(tp_analyzer PRIVATE "${TEEPERF_REPORT_PAGE}" ${TEEPERF_SERVE_PAGES})
-add_dependencies(tp_analyzer tp_report_page tp_fleet_page tp_fleet_set)
-target_include_directories(tp_analyzer SYSTEM PRIVATE
-	"${TEEPERF_LIBDWARF_INCLUDE}")
-if(TEEPERF_CURL_INCLUDE)
-	target_include_directories(tp_analyzer SYSTEM PRIVATE "${TEEPERF_CURL_INCLUDE}")
-	target_compile_definitions(tp_analyzer PRIVATE TEEPERF_HAS_CURL)
-endif()
-if(TEEPERF_MICROHTTPD_INCLUDE)
-	target_include_directories(tp_analyzer SYSTEM PRIVATE "${TEEPERF_MICROHTTPD_INCLUDE}")
-	target_compile_definitions(tp_analyzer PRIVATE TEEPERF_HAS_MICROHTTPD)
-endif()
-
-target_link_libraries(tp_inventory PUBLIC
-	tp_allowlists tp_common ${CMAKE_DL_LIBS})
-target_link_libraries(tp_selection PUBLIC
-	tp_inventory tp_analyzer tp_allowlists tp_common)
-
-target_link_libraries(tp_recovery PUBLIC
-	tp_recorder tp_analyzer tp_common)
-
-target_link_libraries(tp_budget PUBLIC
-	tp_selection tp_recorder tp_analyzer tp_common)
-
-target_link_libraries(tp_query PUBLIC
-	tp_analyzer tp_common "${TEEPERF_SQLITE}")
-
-# The one file in C++ outside the pass. With sanitizers it compiles in a third of the time at -O0; fuzzing wants it quick.
-if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TEEPERF_FUZZ)
-	set_source_files_properties("${PROJECT_SOURCE_DIR}/experiment/toml.cpp" PROPERTIES COMPILE_OPTIONS -O0)
-endif()
-target_sources(tp_experiment PRIVATE "${PROJECT_SOURCE_DIR}/experiment/toml.cpp"
-	"${TEEPERF_EXPERIMENT_PAGE}")
-add_dependencies(tp_experiment tp_experiment_page)
-target_include_directories(tp_experiment SYSTEM PRIVATE "${TEEPERF_TOMLPLUSPLUS_INCLUDE}")
-target_link_libraries(tp_experiment PUBLIC
-	tp_query tp_recorder tp_analyzer tp_common m)
-
-# All of cli/ but main.c is a library, so that unit tests reach it.
-target_link_libraries(tp_cli PUBLIC tp_experiment tp_query tp_recovery tp_budget
-	tp_recorder
-	tp_selection
-	tp_inventory tp_analyzer tp_allowlists tp_common)
-target_compile_definitions(tp_cli PRIVATE
-	TEEPERF_DEFAULT_LLVM=${TEEPERF_DEFAULT_MAJOR})
-if(TEEPERF_NCURSES_INCLUDE AND TEEPERF_NCURSES)
-	target_include_directories(tp_cli SYSTEM PRIVATE "${TEEPERF_NCURSES_INCLUDE}")
-	target_link_libraries(tp_cli PUBLIC "${TEEPERF_NCURSES}")
-	if(TEEPERF_TINFO)
-		target_link_libraries(tp_cli PUBLIC "${TEEPERF_TINFO}")
+# The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
+# compiled and linked with FLAGS.
+function(teeperf_host_variant suffix dir flags)
+	foreach(name common allowlists inventory selection recorder analyzer recovery budget query experiment cli)
+		teeperf_host_library(${name} "${suffix}" "${flags}")
+	endforeach()
+	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
+	target_link_libraries(tp_common${suffix} PUBLIC "${TEEPERF_XXHASH}" "${TEEPERF_ZSTD}" stdc++ m)
+	target_link_libraries(tp_recorder${suffix} PUBLIC tp_common${suffix} Threads::Threads)
+	if(TEEPERF_BPF_OBJECT)
+		target_sources(tp_recorder${suffix} PRIVATE "${TEEPERF_BPF_OBJECT}")
+		add_dependencies(tp_recorder${suffix} tp_bpf_object)
+		target_include_directories(tp_recorder${suffix} SYSTEM PRIVATE "${TEEPERF_LIBBPF_INCLUDE}")
+		target_link_libraries(tp_recorder${suffix} PUBLIC "${TEEPERF_LIBBPF}")
 	endif()
-endif()
-teeperf_sources(sources "cli/main.c")
-add_executable(teeperf ${sources})
-target_link_libraries(teeperf PRIVATE tp_cli)
+	target_link_libraries(tp_analyzer${suffix} PUBLIC
+		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" "${TEEPERF_ZLIB}" Threads::Threads ${CMAKE_DL_LIBS} m)
+	target_sources(tp_analyzer${suffix} PRIVATE "${TEEPERF_REPORT_PAGE}" ${TEEPERF_SERVE_PAGES})
+	add_dependencies(tp_analyzer${suffix} tp_report_page tp_fleet_page tp_fleet_set)
+	target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE
+		"${TEEPERF_LIBDWARF_INCLUDE}")
+	if(TEEPERF_CURL_INCLUDE)
+		target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE "${TEEPERF_CURL_INCLUDE}")
+		target_compile_definitions(tp_analyzer${suffix} PRIVATE TEEPERF_HAS_CURL)
+	endif()
+	if(TEEPERF_MICROHTTPD_INCLUDE)
+		target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE "${TEEPERF_MICROHTTPD_INCLUDE}")
+		target_compile_definitions(tp_analyzer${suffix} PRIVATE TEEPERF_HAS_MICROHTTPD)
+	endif()
 
-# The shipped allowlists where the command finds them: as they are installed.
-file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/teeperf")
-file(CREATE_LINK "${PROJECT_SOURCE_DIR}/allowlists/shipped"
-	"${PROJECT_BINARY_DIR}/share/teeperf/allowlists" SYMBOLIC)
+	target_link_libraries(tp_inventory${suffix} PUBLIC
+		tp_allowlists${suffix} tp_common${suffix} ${CMAKE_DL_LIBS})
+	target_link_libraries(tp_selection${suffix} PUBLIC
+		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
+
+	target_link_libraries(tp_recovery${suffix} PUBLIC
+		tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix})
+
+	target_link_libraries(tp_budget${suffix} PUBLIC
+		tp_selection${suffix} tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix})
+
+	target_link_libraries(tp_query${suffix} PUBLIC
+		tp_analyzer${suffix} tp_common${suffix} "${TEEPERF_SQLITE}")
+
+	# The one file in C++ outside the pass. With sanitizers it compiles in a third of the time at -O0; fuzzing wants it quick.
+	if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TEEPERF_FUZZ)
+		set_source_files_properties("${PROJECT_SOURCE_DIR}/experiment/toml.cpp" PROPERTIES COMPILE_OPTIONS -O0)
+	endif()
+	target_sources(tp_experiment${suffix} PRIVATE "${PROJECT_SOURCE_DIR}/experiment/toml.cpp"
+		"${TEEPERF_EXPERIMENT_PAGE}")
+	add_dependencies(tp_experiment${suffix} tp_experiment_page)
+	target_include_directories(tp_experiment${suffix} SYSTEM PRIVATE "${TEEPERF_TOMLPLUSPLUS_INCLUDE}")
+	target_link_libraries(tp_experiment${suffix} PUBLIC
+		tp_query${suffix} tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix} m)
+
+	# All of cli/ but main.c is a library, so that unit tests reach it.
+	target_link_libraries(tp_cli${suffix} PUBLIC tp_experiment${suffix} tp_query${suffix} tp_recovery${suffix} tp_budget${suffix}
+		tp_recorder${suffix}
+		tp_selection${suffix}
+		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
+	target_compile_definitions(tp_cli${suffix} PRIVATE
+		TEEPERF_DEFAULT_LLVM=${TEEPERF_DEFAULT_MAJOR})
+	if(TEEPERF_NCURSES_INCLUDE AND TEEPERF_NCURSES)
+		target_include_directories(tp_cli${suffix} SYSTEM PRIVATE "${TEEPERF_NCURSES_INCLUDE}")
+		target_link_libraries(tp_cli${suffix} PUBLIC "${TEEPERF_NCURSES}")
+		if(TEEPERF_TINFO)
+			target_link_libraries(tp_cli${suffix} PUBLIC "${TEEPERF_TINFO}")
+		endif()
+	endif()
+	teeperf_sources(sources "cli/main.c")
+	add_executable(teeperf${suffix} ${sources})
+	target_link_libraries(teeperf${suffix} PRIVATE tp_cli${suffix})
+	set_target_properties(teeperf${suffix} PROPERTIES
+		OUTPUT_NAME teeperf RUNTIME_OUTPUT_DIRECTORY "${dir}/bin")
+endfunction()
+
+# The shipped allowlists where the command of DIR/bin finds them: as they are installed.
+function(teeperf_shipped dir)
+	file(MAKE_DIRECTORY "${dir}/share/teeperf")
+	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/allowlists/shipped"
+		"${dir}/share/teeperf/allowlists" SYMBOLIC)
+endfunction()
+
+set(flags)
+if(TEEPERF_SANITIZE)
+	list(APPEND flags "-fsanitize=${TEEPERF_SANITIZE}" -fno-sanitize-recover=all
+		-fno-omit-frame-pointer)
+endif()
+if(TEEPERF_COVERAGE)
+	list(APPEND flags --coverage)
+endif()
+teeperf_host_variant("" "${PROJECT_BINARY_DIR}" "${flags}")
 
 # How shells complete its command lines, each where it looks for that.
 set(TEEPERF_COMPLETION_bash bash-completion/completions/teeperf)
@@ -211,6 +218,13 @@ foreach(shell bash zsh fish)
 	list(APPEND scripts "${script}")
 endforeach()
 add_custom_target(tp_completions ALL DEPENDS ${scripts})
+teeperf_shipped("${PROJECT_BINARY_DIR}")
+# With lines and functions, which is what reports show; without variables it compiles in three quarters of the time.
+if(TEEPERF_TEST_ASAN)
+	teeperf_host_variant(-asan "${PROJECT_BINARY_DIR}/asan"
+		"-fsanitize=address,undefined;-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g1")
+	teeperf_shipped("${PROJECT_BINARY_DIR}/asan")
+endif()
 
 # The runtime is linked into the profiled program: never a sanitizer, never the plugin.
 # Its platforms: one port/NAME.c each, beside what all have, what those with POSIX below them have, and what

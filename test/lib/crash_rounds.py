@@ -112,7 +112,7 @@ class Round:
             if os.path.exists("x.trace") and alive(program):
                 again = run(self.teeperf, "recover", "x.trace")
                 if again.returncode == 1:
-                    self.totals["refused"] += "still runs" in again.stderr
+                    self.totals["refused"] += "still writing" in again.stderr
                 elif alive(program):
                     self.fail("recovered while the program ran", again.stderr)
             if not self.lives_on:

@@ -91,11 +91,11 @@ for number in $kept; do
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		got=0
 		"$checked" recover killed.trace >out 2>err || got=$?
-		grep -q 'still runs' err || break
+		grep -q 'still writing' err || break
 		sleep 0.1
 	done
 	# The host may have made the program's number that of a process that lives and hides its maps.
-	if grep -q 'still runs' err; then
+	if grep -q 'still writing' err; then
 		echo "log.$number cannot be recovered: $(cat err)"
 		[ -z "${private:-}" ] || rm -f /dev/shm/teeperf-*
 	elif [ $got = 1 ] && grep -q 'are gone: they are neither in the trace nor in a log' err; then

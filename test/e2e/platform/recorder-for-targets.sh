@@ -125,7 +125,7 @@ kill -KILL $recording
 wait $recording || true
 program=$(sed -n 's/^ready //p' killed.out)
 expect 1 "$recorder" recover killed.trace
-says "the program \(process $program\) still runs" err
+says "the program \(process $program\) is still writing" err
 kill -KILL $program
 gone $program
 expect 0 "$recorder" recover killed.trace

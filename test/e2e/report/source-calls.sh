@@ -94,8 +94,6 @@ for shape in dual inline; do
 		check $shape$version calls
 	done
 done
-try split --shape=dual -O2 -g -gdwarf-5 -gsplit-dwarf
-check split nothing # libdwarf does not find addresses by index there
 try plain --shape=dual -O0 -g
 check plain none
 try without --shape=dual -O2

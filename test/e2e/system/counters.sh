@@ -78,7 +78,7 @@ expect 0 "$TEEPERF" record --counters list
 says 'page-faults' out
 says 'LLC-load-misses' out
 expect 129 "$TEEPERF" record --counters page-fautls ./main 0 0 0
-says "no counter 'page-fautls'; did you mean 'page-faults'\?" err
+says "unknown counter 'page-fautls'; did you mean 'page-faults'\?" err
 expect 129 "$TEEPERF" record --counters-interval 5 ./main 0 0 0
 expect 129 "$TEEPERF" record --counters cycles --attach log
 says "needs a PROGRAM to start, or '--pid'" err
