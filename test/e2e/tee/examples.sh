@@ -105,7 +105,7 @@ if "$TEEPERF" dump both.trace | grep -q '^sched '; then
 	[ "$(one "SELECT count(*) FROM functions WHERE abs(self_cpu_ns + self_wait_ns + self_preempted_ns - self_ns) > 5 OR
 		self_cpu_ns IS NULL")" = 0 ] || fail "what the calls ran and waited is not all of them"
 	expect 0 "$TEEPERF" analyze both.trace
-	! grep 'not told apart' out || fail "a thread is not known"
+	! grep 'times are not known' out || fail "a thread is not known"
 fi
 # What is signed has no names of its own, and a build of another day's source is not taken for it.
 expect 0 "$TEEPERF" analyze --debug-dir examples/optee/ta --view top --format csv ta.trace

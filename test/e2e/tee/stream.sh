@@ -61,7 +61,7 @@ same file.trace
 # What the kernel here knows of threads is of no use, whatever number the program says that it has.
 for view in top tree threads; do
 	expect 0 "$TEEPERF" analyze --view $view file.trace
-	says '^waits .*not told apart: the program sent its log, with a clock and thread numbers of its own' out
+	says '^waits .*not known: the program sent its log, with a clock and thread numbers of its own' out
 done
 expect 1 "$TEEPERF" analyze --time cpu file.trace
 says 'only wall time: the program sent its log' err

@@ -88,7 +88,7 @@ attached run.trace
 if [ -n "$watched" ]; then
 	says 'line "sched=perf"' dumped
 	"$TEEPERF" analyze --format csv run.trace >functions.csv 2>notes
-	! grep 'not told apart' notes || fail "nothing is known of some threads"
+	! grep 'times are not known' notes || fail "nothing is known of some threads"
 	python3 - told functions.csv <<'EOS' || fail "not what the program's own clocks showed"
 import csv
 import sys
