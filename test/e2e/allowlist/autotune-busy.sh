@@ -82,7 +82,7 @@ says "'all.trace': is not from the present build of '.*app', so its functions ha
 [ ! -e builds ] || fail "it was built nevertheless"
 rm app
 expect 1 tune --from all.trace -- ./app
-says "app': has to be there, as it was recorded" err
+says "app': must exist as it was recorded" err
 # Calls alone: the times are still to be found.
 expect 0 "$TEEPERF" cc --level=count -O2 -o app app.c
 expect 0 "$TEEPERF" record -q --clock none -o counts.trace -- ./app

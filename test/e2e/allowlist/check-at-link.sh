@@ -60,7 +60,7 @@ cc --allowlist good.allow -O2 -g -fPIC -shared twice.c -o libtwice.so 2>err
 quiet cc --allowlist good.allow main.o -L. -ltwice -Wl,-rpath,. -o app
 quiet cc --allowlist good.allow main.o ./libtwice.so -o app
 expect 0 cc --allowlist bad.allow main.o -L. -ltwice -Wl,-rpath,. -o app
-says "no function 'twise'$" err
+says "unknown function 'twise'$" err
 
 # Many warnings are cut short.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do

@@ -133,7 +133,7 @@ expect 0 difference a.allow a.allow -- app.tpinv
 says '^0 added, 0 removed, 0 recorded in another way$' out
 printf 'fun:digit=count\nfun:parse\nfun:init=count\n' >c.allow
 expect 0 difference a.allow c.allow -- app.tpinv
-says '^1 more in name only' out
+says '^1 more without effect' out
 expect 1 difference --json --counts counts.trace a.allow b.allow -- app.tpinv
 python3 - out <<'EOS' || fail "this JSON is not right"
 import json, sys

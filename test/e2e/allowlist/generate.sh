@@ -181,7 +181,7 @@ says 'spin' out
 expect 129 "$TEEPERF" allowlist generate
 says 'nothing to choose from: give --profile, --counts or --inventory' err
 expect 129 "$TEEPERF" allowlist generate all.trace
-says "'all.trace' is no option" err
+says "'all.trace' is not an option" err
 expect 129 "$TEEPERF" allowlist generate --profile all.trace --budget much
 says "budget: 'much' is not a share such as 5%" err
 expect 129 "$TEEPERF" allowlist generate --profile all.trace --event-cost 0

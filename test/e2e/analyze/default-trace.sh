@@ -12,7 +12,7 @@ for command in analyze report dump query 'export --format folded'; do
 	says "which trace\? Name its FILE: this folder has no 'teeperf.trace', the default of 'teeperf record'" err
 done
 expect 129 "$TEEPERF" query 'SELECT 1'
-says "there is no 'teeperf.trace'" err
+says "this folder has no 'teeperf.trace'" err
 expect 129 "$TEEPERF" dump --assemble
 says 'which text\? name its FILE' err
 expect 129 "$TEEPERF" diff

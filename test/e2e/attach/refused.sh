@@ -26,7 +26,7 @@ refused "process $other does not exist" --pid "$other"
 expect 129 "$TEEPERF" record --pid $$ --duration soon
 says "'--duration' takes a time" err
 expect 129 "$TEEPERF" record --pid $$ true
-says 'runs already' err
+says 'names a running process' err
 expect 129 "$TEEPERF" record --duration 1s true
 expect 129 "$TEEPERF" record --pid $$ --follow-fork
 

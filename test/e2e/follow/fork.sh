@@ -615,7 +615,7 @@ printf 'fun:called\n' >damages.allow
 expect 0 "$TEEPERF" cc -O1 --allowlist="$PWD/damages.allow" -o damages damages.c
 rm -f run.trace*
 expect 0 "$TEEPERF" record -f --size 2M -o run.trace -- ./damages
-says 'KiB of the shared log went away' err
+says 'KiB of the shared log were lost' err
 rm -f run.trace*
 
 # Nothing to follow.

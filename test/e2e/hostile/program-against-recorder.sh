@@ -66,7 +66,7 @@ for what in cut holes grow tables claim words flood signals; do
 	facts x.trace end_sections=1 exit=1/7
 	read_it
 	if [ $what = cut ]; then
-		says 'KiB of the shared log went away' err
+		says 'KiB of the shared log were lost' err
 		says '^gone +[0-9]+ KiB of the log were lost' views
 	fi
 done
