@@ -33,7 +33,7 @@ expect 129 "$TEEPERF" record --pid $$ --follow-fork
 # It is recorded already; by one that is killed; by another one, which ends by itself.
 start futex
 attach first
-refused 'is recorded already' --pid "$program"
+refused '(is recorded already|is being recorded)' --pid "$program"
 kill -KILL "$recorder"
 wait "$recorder" || true
 attach second
@@ -109,7 +109,7 @@ EOC
 			! grep -q "^NSpid:.*[[:space:]]$(sed -n 's/^ready //p' late.out)\$" /proc/$program/status || break
 		done
 		told=0
-		refused 'is recorded already' --pid "$program"
+		refused '(is recorded already|is being recorded)' --pid "$program"
 		for recorder in $(tree $begun); do
 			[ "$(cat /proc/$recorder/comm)" != teeperf ] || break
 		done

@@ -52,7 +52,7 @@ begin attach env --ignore-signal=INT "$TEEPERF" record -o attach.trace --attach 
 await attach.err 'now start'
 kill -INT "$begun"
 ended 1 attach
-says 'no instrumented program came' attach.err
+says 'no instrumented program attached' attach.err
 
 # From a terminal, Ctrl-C is for the job in front: in the background it stays ignored, as the shell wants it.
 cat >keyboard.py <<'EOP'

@@ -104,7 +104,7 @@ says "'./stripped' has no inventory, so only lines" err
 # Lists that leave nothing.
 printf 'fun:nothing_like_it*\n' >only.allow
 expect 1 "$TEEPERF" record -q --only only.allow -o run.trace -- ./app
-says 'only.allow.: none of the 5 instrumented functions' err
+says 'only.allow.: the list selects none of the 5 known instrumented functions' err
 printf 'fun:nothing_like_it\n' >only.allow
 expect 0 "$TEEPERF" record -q --only only.allow -o run.trace -- ./app
 says "left out all of the 5 instrumented functions" err

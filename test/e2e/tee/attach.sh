@@ -185,12 +185,12 @@ ends 0 'next: teeperf analyze'
 kill -0 $program || fail "the program died with its recording"
 kill -KILL $program
 attach --pid $$ --attach-timeout 0
-ends 1 'no instrumented program came.*in time'
+ends 1 'no instrumented program attached.*in time'
 sleep 1000 &
 watched=$!
 attach --pid $watched
 kill $watched
-ends 1 'no instrumented program came.*before the process ended'
+ends 1 'no instrumented program attached.*before the process ended'
 
 # A program that was there before: it does not come, and the reason is told.
 TEEPERF_LOG=$log ./app stay &
