@@ -210,7 +210,7 @@ static int open_current(struct tp_slice_files *files, struct tp_err *err)
 			return tp_err_memory(err, files->path);
 		if (!made && is_input(files))
 			return tp_err_set(err, TP_ERR_LIMIT, files->name.data,
-			    "is an input and would be overwritten: give another name with -o");
+			    "is an input, and would be overwritten: give another name with -o");
 	}
 	if (files->path && files->format->directory) {
 		slices->directory = files->name.data;

@@ -79,7 +79,7 @@ sed 's/"out"/"results"/' plan.toml >grid.toml
 expect 1 "$TEEPERF" experiment --seed 5 grid.toml
 says '^teeperf experiment: seed 5$' err
 says '^\[[0-9]*/29\] hangs-native, run 1 of 1: .*killed after 0.3 s$' err
-says '2 runs failed and 1 took too long' err
+says '2 runs failed and 1 timed out' err
 [ "$(cat out)" = "$PWD/results/report.html" ] || fail "the page is not named: $(cat out)"
 # Each of 8 experiments ran once to warm up and three times, with a step before and one behind.
 [ "$(wc -l <steps)" = 64 ] || fail "steps: $(wc -l <steps)"

@@ -117,7 +117,7 @@ expect 1 "$TEEPERF" export --format chrome --split 1ns -o piece random.trace
 says 'would become [0-9]+ files' err
 expect 129 "$TEEPERF" export --format chrome --split 0 -o piece random.trace
 expect 129 "$TEEPERF" export --format chrome --split soon -o piece random.trace
-says "'soon' is no time" err
+says "'soon' is not a time" err
 expect 129 "$TEEPERF" export --format chrome --weight calls random.trace
 says 'have no weight' err
 expect 129 "$TEEPERF" export --format folded --split 1ms random.trace

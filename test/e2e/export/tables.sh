@@ -25,7 +25,7 @@ expect 0 "$TEEPERF" export --format parquet -o runs 'a=b c.trace'
 [ -e 'runs/functions/run=app/functions.parquet' ] && [ -e 'runs/calls/run=a%3Db%20c/thread=0/calls.parquet' ] ||
 	fail "$(find runs)"
 expect 1 "$TEEPERF" export --format parquet -o runs app.trace
-says 'run=app.*is already in the fleet' err
+says 'run=app.*already exists' err
 expect 1 "$TEEPERF" export --format parquet -o - app.trace
 says 'name it with -o' err
 
