@@ -15,7 +15,7 @@ says '"name":"thread 0 \[5 events lost\]"' lost.speedscope
 says '"file":".*app.cpp","line":[0-9]+' program.speedscope
 
 expect 0 "$TEEPERF" export --format speedscope-events -o old traces/program.trace
-says "'speedscope-events' is an old name, .*: use --format speedscope --calls$" err
+says "'speedscope-events' is an old name .*: use --format speedscope --calls$" err
 cmp old program.speedscope || fail "the old name writes something else"
 expect 0 "$TEEPERF" export --format speedscope-events --split 1ms -o old traces/program.trace
 expect 0 "$TEEPERF" export --list

@@ -123,6 +123,6 @@ says '^ +5\.999 us +5\.999 us +1023  down' out
 
 # A directory is not overwritten, and does not go to standard output.
 expect 1 "$TEEPERF" export --format uftrace -o deep.uftrace deep.trace
-says 'no empty directory' err
+says 'not an empty directory' err
 expect 1 "$TEEPERF" export --format uftrace -o - deep.trace
 says 'cannot go to standard output' err
