@@ -6,14 +6,25 @@
 #include "common/array.h"
 #include "common/buf.h"
 #include "common/clean.h"
+#include "common/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Phases of a thread that are open; those that begin inside of so many have no end.
-enum { OPEN_MAX = 256 };
+enum {
+	OPEN_MAX = 1 << 16, // phases of a thread that are open: of more, the older half never ends
+	// A phase that ends is among the last ones: a hostile trace could make us search a deep stack again and again.
+	SEARCH_MAX = 1000,
+};
+#define LEFT_OUT UINT32_MAX
 // Names in an error.
 enum { NAMED_MAX = 20 };
+
+// A phase that has begun.
+struct open_phase {
+	uint64_t name;   // hash
+	uint32_t number; // of marks->items; LEFT_OUT: it is not among them
+};
 
 struct scan {
 	struct tp_marks *marks;
@@ -23,16 +34,30 @@ struct scan {
 	struct tp_mark mark;
 	uint32_t control; // of it, 0: there is none
 	uint32_t length;  // of its name so far
-	// Phases that are open, as indices of marks->items.
-	uint64_t open[OPEN_MAX];
+	// Phases that are open, the last one on top.
+	struct open_phase *open;
 	uint32_t depth;
+	uint32_t room;
 	int code;
 };
+
+// Where text ends that was cut behind END bytes, and maybe within a character.
+static uint32_t end_of_characters(const char *text, uint32_t end)
+{
+	uint32_t lead = end;
+	while (lead && end - lead < 3 && ((unsigned char)text[lead - 1] & 0xc0) == 0x80)
+		lead--;
+	const unsigned char first = lead ? (unsigned char)text[lead - 1] : 0;
+	const uint32_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+	return size > end - lead + 1 ? lead - 1 : end;
+}
 
 static void name_it(struct tp_mark *mark, uint32_t length)
 {
 	uint32_t end = length < TEEPERF_MARK_NAME ? length : TEEPERF_MARK_NAME;
 	mark->cut = length > TEEPERF_MARK_NAME;
+	if (mark->cut)
+		end = end_of_characters(mark->name, end);
 	mark->name[end] = '\0';
 	end = (uint32_t)strlen(mark->name);
 	tp_clean(mark->name, end);
@@ -48,18 +73,38 @@ static bool keep(struct tp_marks *marks, const struct tp_mark *mark)
 	}
 	if (!TP_GROW(marks->items, marks->room, marks->count + 1))
 		return false;
-	marks->items[marks->count++] = *mark;
+	marks->items[marks->count] = *mark;
+	marks->items[marks->count].number = (uint32_t)marks->count;
+	marks->count++;
+	return true;
+}
+
+// A phase begins: NUMBER of marks->items. False: out of memory.
+static bool begin_phase(struct scan *scan, uint32_t number)
+{
+	if (scan->depth == OPEN_MAX) {
+		scan->depth /= 2;
+		memmove(scan->open, scan->open + scan->depth, scan->depth * sizeof(*scan->open));
+	}
+	if (!TP_GROW(scan->open, scan->room, scan->depth + UINT64_C(1)))
+		return false;
+	scan->open[scan->depth++] = (struct open_phase){tp_hash_text(scan->mark.name), number};
 	return true;
 }
 
 // A phase ends: the last one of that name. False: it has not begun.
 static bool end_phase(struct scan *scan)
 {
-	for (uint32_t i = scan->depth; i-- > 0;) {
-		struct tp_mark *phase = &scan->marks->items[scan->open[i]];
-		if (strcmp(phase->name, scan->mark.name) != 0)
+	const uint64_t name = tp_hash_text(scan->mark.name);
+	const uint32_t low = scan->depth > SEARCH_MAX ? scan->depth - SEARCH_MAX : 0;
+	for (uint32_t i = scan->depth; i-- > low;) {
+		const struct open_phase *phase = &scan->open[i];
+		struct tp_mark *mark =
+		    phase->number == LEFT_OUT ? NULL : &scan->marks->items[phase->number];
+		if (phase->name != name || (mark && strcmp(mark->name, scan->mark.name) != 0))
 			continue;
-		phase->end = scan->mark.time;
+		if (mark)
+			mark->end = scan->mark.time;
 		scan->depth = i;
 		return true;
 	}
@@ -81,12 +126,11 @@ static void finish(struct scan *scan)
 		     : control == TEEPERF_CONTROL_PHASE_END ? TP_MARK_END
 							    : TP_MARK_MOMENT;
 	mark->end = mark->kind == TP_MARK_PHASE ? TP_MARK_OPEN : mark->time;
-	const uint64_t number = scan->marks->count;
-	if (!keep(scan->marks, mark))
+	const uint32_t number = (uint32_t)scan->marks->count;
+	if (!keep(scan->marks, mark) ||
+	    (mark->kind == TP_MARK_PHASE &&
+		!begin_phase(scan, scan->marks->count > number ? number : LEFT_OUT)))
 		scan->code = TP_ERR_MEMORY;
-	else if (mark->kind == TP_MARK_PHASE && scan->depth < OPEN_MAX &&
-		 scan->marks->count > number)
-		scan->open[scan->depth++] = number;
 }
 
 static void begin(struct scan *scan, uint32_t control, uint64_t time)
@@ -164,6 +208,8 @@ static int scan_thread(
     struct scan *scan, struct tp_chunk_reader *reader, const struct tp_thread *thread)
 {
 	struct tp_err ignored;
+	scan->depth = 0;
+	scan->last = 0;
 	for (uint64_t i = 0; i < thread->chunk_count && !scan->code; i++) {
 		const struct tp_chunk *chunk = &thread->chunks[i];
 		const int code = tp_chunk_reader_read(reader, chunk, &ignored);
@@ -207,13 +253,15 @@ static int compare(const void *a, const void *b, void *items)
 	(void)items;
 	const struct tp_mark *x = a;
 	const struct tp_mark *y = b;
-	const int order = TP_COMPARE(x->time, y->time);
-	return order ? order : TP_COMPARE(x->thread, y->thread);
+	const int times = TP_COMPARE(x->time, y->time);
+	const int threads = TP_COMPARE(x->thread, y->thread);
+	return times ? times : threads ? threads : TP_COMPARE(x->number, y->number);
 }
 
 int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, struct tp_err *err)
 {
 	struct tp_chunk_reader reader;
+	struct scan scan = {.marks = marks};
 	*marks = (struct tp_marks){0};
 	int code = tp_chunk_reader_init(&reader, trace, err);
 	if (code)
@@ -221,7 +269,7 @@ int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, stru
 	// Of these there are few, and none is to be left out for others.
 	code = add_outside(marks, trace);
 	for (uint32_t i = 0; i < trace->thread_count && !code; i++) {
-		struct scan scan = {.marks = marks, .thread = i};
+		scan.thread = i;
 		code = scan_thread(&scan, &reader, &trace->threads[i]);
 	}
 	if (trace->has_clock && trace->clock.kind == TEEPERF_CLOCK_NONE)
@@ -232,6 +280,7 @@ int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, stru
 	if (code)
 		tp_err_memory(err, trace->source.name);
 out:
+	free(scan.open);
 	tp_chunk_reader_release(&reader);
 	return code;
 }

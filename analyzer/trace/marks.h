@@ -22,17 +22,19 @@ struct tp_mark {
 	uint64_t time; /* ticks; of a phase, when it began */
 	uint64_t end;  /* of a phase: ticks, or TP_MARK_OPEN: it has not ended; of others `time` */
 	uint32_t thread; /* index in trace->threads, or TP_MARK_OUTSIDE */
+	uint32_t number; /* in the order in which they were read, as they are in their threads */
 	uint8_t kind;    /* enum tp_mark_kind */
-	bool timed;      /* false: it is not known when, and `time` is UINT64_MAX */
+	bool timed;      /* false: the time is unknown, and `time` and `end` mean nothing */
 	bool cut;        /* the name was longer */
 	char name[TEEPERF_MARK_NAME + 1]; /* printable, "unnamed" if it has none */
 };
 
 struct tp_marks {
-	struct tp_mark *items; /* by time, then by thread; those without a time last */
+	struct tp_mark
+	    *items; /* by time, then by thread, then by number; those without a time last */
 	uint64_t count;
 	uint64_t room;
-	uint64_t left_out; /* there were more than are kept */
+	uint64_t left_out; /* more of them, which are not kept */
 };
 
 /* The most that are kept: those of the first threads. */

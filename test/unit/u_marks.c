@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Marks of a trace as they are read, whatever is in it, and ranges between them.
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,6 +86,9 @@ static void test_odd(void **state)
 	    "\t20 mark \"0123456789012345678901234567890123456789012345678901234567890123456789\"\n"
 	    "\t30 mark \"a\\x1b[2J\\xff\"\n"
 	    "\t40 mark \"a\\x00b\"\n"
+	    "\t45 mark \"01234567890123456789012345678901234567890123456789012345678901\xe2\x82\xac\"\n"
+	    "\t46 mark \"0123456789012345678901234567890123456789012345678901234567890123\xc3\"\n"
+	    "\t47 mark \"\x80\x80\"\n"
 	    "\t50 mark \"ab\"\n"
 	    "\tpad\n\tsync 1\n\ttext 99\n"
 	    "\tlost 3\n\ttext 100\n"
@@ -92,15 +96,75 @@ static void test_odd(void **state)
 	    "\tword 0x0000000400000001\n"
 	    "\tcounts 1\n\tword 0x0000000400000001\n\tword 0x0000000400000002\n"
 	    "\tcounts 4000\n\tword 0x0000000400000003\n");
-	assert_int_equal(marks.count, 5);
+	assert_int_equal(marks.count, 8);
 	assert_int_equal(strlen(marks.items[0].name), TEEPERF_MARK_NAME);
 	assert_false(marks.items[0].cut);
 	assert_int_equal(strlen(marks.items[1].name), TEEPERF_MARK_NAME);
 	assert_true(marks.items[1].cut);
 	assert_string_equal(marks.items[2].name, "a?[2J?");
 	expect(3, "mark", "a", 40, 40);
-	expect(4, "mark", "abc", 50, 50);
+	// A name is cut between two letters.
+	assert_int_equal(strlen(marks.items[4].name), TEEPERF_MARK_NAME - 2);
+	assert_true(marks.items[4].cut);
+	assert_int_equal(strlen(marks.items[5].name), TEEPERF_MARK_NAME);
+	assert_true(marks.items[5].cut);
+	expect(6, "mark", "??", 47, 47);
+	expect(7, "mark", "abc", 50, 50);
 	release();
+}
+
+static uint32_t chunks; // of the text so far
+
+static void add_marks(struct tp_buf *text, const char *record, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (i % 2000 == 0)
+			tp_buf_addf(text, "chunk sequence=%" PRIu32 "\n", chunks++);
+		tp_buf_addf(text, "\t%s\n", record);
+	}
+}
+
+// Phases in phases: more than are searched, and more than are remembered. What ends is what began last, or nothing.
+static void test_deep(void **state)
+{
+	(void)state;
+	enum { DEEP = 70000, KNOWN = 1 << 15 };
+	struct tp_buf text;
+	tp_buf_init(&text);
+	add_marks(&text, "1 phase-begin \"p\"", 3000);
+	add_marks(&text, "2 phase-end \"p\"", 3000);
+	read_text(text.data);
+	assert_int_equal(marks.count, 3000);
+	for (uint64_t i = 0; i < marks.count; i++)
+		expect(i, "phase", "p", 1, 2);
+	release();
+	tp_buf_reset(&text);
+	chunks = 0;
+	add_marks(&text, "1 phase-begin \"p\"", DEEP);
+	add_marks(&text, "2 phase-end \"p\"", DEEP);
+	read_text(text.data);
+	uint64_t ends = 0;
+	uint64_t open = 0;
+	for (uint64_t i = 0; i < marks.count; i++) {
+		ends += marks.items[i].kind == TP_MARK_END;
+		open += marks.items[i].end == TP_MARK_OPEN;
+		// It was the older half that was forgotten.
+		assert_true(marks.items[i].end != TP_MARK_OPEN || i < KNOWN);
+	}
+	assert_int_equal(open, KNOWN);
+	assert_int_equal(ends, KNOWN);
+	release();
+	// Left for good again and again, by longjmp: what comes later has its ends.
+	tp_buf_reset(&text);
+	chunks = 0;
+	add_marks(&text, "1 phase-begin \"left\"", 3000);
+	tp_buf_add_string(
+	    &text, "\t2 phase-begin \"p\"\n\t3 phase-end \"p\"\n\t4 phase-end \"q\"\n");
+	read_text(text.data);
+	expect(3000, "phase", "p", 2, 3);
+	expect(3001, "end", "q", 4, 4);
+	release();
+	tp_buf_release(&text);
 }
 
 static void test_many(void **state)
@@ -112,11 +176,19 @@ static void test_many(void **state)
 	for (int chunk = 0; chunk < TP_MARKS_MAX / EACH + 2; chunk++) {
 		tp_buf_addf(&text, "chunk sequence=%d\n", chunk);
 		for (int i = 0; i < EACH; i++)
-			tp_buf_add_string(&text, "\t1 phase-begin\n");
+			tp_buf_add_string(&text, i ? "\t1 mark\n" : "\t1 phase-begin \"p\"\n");
 	}
+	// The begin of the last phase is not kept: its end ends no other phase, and is no mark itself.
+	tp_buf_add_string(&text, "\t2 phase-end \"p\"\n\t3 phase-end \"p\"\n\t4 phase-end \"p\"\n");
 	read_text(text.data);
+	enum { ALL = (TP_MARKS_MAX / EACH + 2) * EACH };
 	assert_int_equal(marks.count, TP_MARKS_MAX);
-	assert_int_equal(marks.left_out, (TP_MARKS_MAX / EACH + 2) * EACH - TP_MARKS_MAX);
+	assert_int_equal(marks.left_out, ALL - TP_MARKS_MAX);
+	uint64_t ended = 0;
+	for (uint64_t i = 0; i < marks.count; i++)
+		if (marks.items[i].kind == TP_MARK_PHASE && marks.items[i].end != TP_MARK_OPEN)
+			ended += marks.items[i].end;
+	assert_int_equal(ended, 3 + 4);
 	tp_buf_release(&text);
 	release();
 }
@@ -185,6 +257,7 @@ static void test_ranges(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_phases),
-	    cmocka_unit_test(test_odd), cmocka_unit_test(test_many), cmocka_unit_test(test_ranges)};
+	    cmocka_unit_test(test_odd), cmocka_unit_test(test_deep), cmocka_unit_test(test_many),
+	    cmocka_unit_test(test_ranges)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

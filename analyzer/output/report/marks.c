@@ -43,9 +43,10 @@ bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out)
 	for (uint64_t at = 0; tp_slices_next_mark(&slices, &at, &mark);)
 		if (++count <= MARKS_MAX)
 			add_mark(report, &mark, mark.name, &last, out);
-	if (count > MARKS_MAX) {
+	if (count > MARKS_MAX || marks.left_out) {
 		char rest[64];
-		snprintf(rest, sizeof(rest), "(%" PRIu64 " more marks)", count - MARKS_MAX);
+		snprintf(rest, sizeof(rest), "(%" PRIu64 " more marks)",
+		    (count > MARKS_MAX ? count - MARKS_MAX : 0) + marks.left_out);
 		mark = (struct tp_slice_mark){.thread = UINT32_MAX, .from_ns = last};
 		add_mark(report, &mark, rest, &last, out);
 	}
