@@ -106,7 +106,7 @@ static int find_marks(struct tp_analysis *analysis, struct tp_err *err)
 	struct tp_marks marks;
 	uint64_t from = 0;
 	uint64_t to = UINT64_MAX;
-	int code = tp_marks_read(&marks, analysis->trace, err);
+	int code = tp_marks_read(&marks, analysis->trace, NULL, err);
 	if (!code)
 		code = tp_marks_range(
 		    &marks, options->marks, analysis->trace->source.name, &from, &to, err);
@@ -167,6 +167,26 @@ static int set_range(struct tp_analysis *analysis, struct tp_err *err)
 	}
 	analysis->least = tp_timebase_ticks(&analysis->time, options->least_ns);
 	return 0;
+}
+
+int tp_analysis_marks(
+    const struct tp_analysis *analysis, struct tp_marks *marks, struct tp_err *err)
+{
+	const struct tp_tracefile *trace = analysis->trace;
+	// A range ends early, or its first records were replayed with another one; and what is kept may be of an earlier look.
+	const bool whole = !analysis->ranged && !analysis->options.kept;
+	bool *wanted = calloc(trace->thread_count + (size_t)1, sizeof(*wanted));
+	*marks = (struct tp_marks){0};
+	if (!wanted)
+		return tp_err_memory(err, trace->source.name);
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_thread_result *result = &analysis->threads[i];
+		wanted[result->thread - trace->threads] =
+		    !whole || result->code || result->counts.marks || result->counts.phase_ends;
+	}
+	const int code = tp_marks_read(marks, trace, wanted, err);
+	free(wanted);
+	return code;
 }
 
 int tp_analysis_check_parts(const struct tp_analysis *analysis, struct tp_err *err)

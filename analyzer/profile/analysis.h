@@ -71,6 +71,7 @@ struct tp_function {
 };
 
 struct tp_kept;
+struct tp_marks;
 
 struct tp_thread_result {
 	const struct tp_thread *thread;
@@ -185,6 +186,13 @@ double tp_analysis_fine_ns(const struct tp_analysis *analysis);
 /* What replays THREAD into STACK. */
 struct tp_replay tp_analysis_replay(
     const struct tp_analysis *analysis, const struct tp_thread *thread, struct tp_stack *stack);
+
+/*
+ * tp_marks_read of the threads of this analysis. Those of which the replay has read all records, and found no marks, are not
+ * read again.
+ */
+int tp_analysis_marks(
+    const struct tp_analysis *analysis, struct tp_marks *marks, struct tp_err *err);
 
 /* Why it is not known when threads of the trace had no processor. */
 /*

@@ -80,7 +80,7 @@ int tp_trace_data_marks(struct tp_trace_data *data, struct tp_err *err)
 {
 	if (data->has_marks)
 		return 0;
-	const int code = tp_marks_read(&data->marks, data->analysis->trace, err);
+	const int code = tp_analysis_marks(data->analysis, &data->marks, err);
 	data->has_marks = !code;
 	return code;
 }

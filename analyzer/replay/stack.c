@@ -229,7 +229,11 @@ void tp_stack_control(
 	// For who lists them (analyzer/trace/marks.h).
 	case TEEPERF_CONTROL_MARK:
 	case TEEPERF_CONTROL_PHASE_BEGIN:
+		stack->counts.marks++;
+		break;
 	case TEEPERF_CONTROL_PHASE_END:
+		stack->counts.phase_ends++;
+		break;
 	case TEEPERF_CONTROL_TEXT:
 		break;
 	default:

@@ -67,6 +67,9 @@ struct tp_stack_counts {
 	uint64_t holes;            /* words that were never written */
 	uint64_t reserved;         /* control records that this version does not know */
 	uint64_t bad_counts;       /* COUNTS records with impossible numbers of pairs */
+	/* Marks (analyzer/trace/marks.h), wherever they are. */
+	uint64_t marks;      /* moments, and phases that begin */
+	uint64_t phase_ends; /* records */
 };
 
 static inline void tp_stack_counts_add(

@@ -258,7 +258,8 @@ static int compare(const void *a, const void *b, void *items)
 	return times ? times : threads ? threads : TP_COMPARE(x->number, y->number);
 }
 
-int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, struct tp_err *err)
+int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, const bool *wanted,
+    struct tp_err *err)
 {
 	struct tp_chunk_reader reader;
 	struct scan scan = {.marks = marks};
@@ -270,7 +271,8 @@ int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, stru
 	code = add_outside(marks, trace);
 	for (uint32_t i = 0; i < trace->thread_count && !code; i++) {
 		scan.thread = i;
-		code = scan_thread(&scan, &reader, &trace->threads[i]);
+		if (!wanted || wanted[i])
+			code = scan_thread(&scan, &reader, &trace->threads[i]);
 	}
 	if (trace->has_clock && trace->clock.kind == TEEPERF_CLOCK_NONE)
 		for (uint64_t i = 0; i < marks->count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Marks: moments, and phases of threads, that a program has named (teeperf.h) or somebody outside has (teeperf ctl mark).
- * Only who shows them reads them: that takes a look at each record of the trace.
+ * Only who shows them reads them: that takes a look at each record of the threads that have any (tp_analysis_marks).
  */
 #ifndef TP_MARKS_H
 #define TP_MARKS_H
@@ -40,8 +40,12 @@ struct tp_marks {
 /* The most that are kept: those of the first threads. */
 enum { TP_MARKS_MAX = 1 << 18 };
 
-/* What the trace has; of threads whose chunks cannot be read, those before. 0 or TP_ERR_MEMORY. Release it in any case. */
-int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, struct tp_err *err);
+/*
+ * The marks from outside, and those of threads whose index in trace->threads is WANTED (NULL: of all); of a thread whose chunks
+ * cannot all be read, those before. 0 or TP_ERR_MEMORY. Release it in any case.
+ */
+int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, const bool *wanted,
+    struct tp_err *err);
 void tp_marks_release(struct tp_marks *marks);
 
 /* "mark", "phase" or "end" */

@@ -162,15 +162,27 @@ static inline void check_predictions(
 }
 
 // Marks are in order, and a range between two of them is one.
-static inline void check_marks(const struct tp_tracefile *trace)
+static inline void check_marks(const struct tp_analysis *analysis)
 {
+	const struct tp_tracefile *trace = analysis->trace;
 	static const char *const ranges[] = {
 	    "..unnamed", "unnamed..", "unnamed", "a..b", "#1..a#2"};
 	struct tp_marks marks;
 	struct tp_err err;
 	uint64_t from;
 	uint64_t to;
-	if (tp_marks_read(&marks, trace, &err) == 0)
+	struct tp_marks known;
+	const int code = tp_marks_read(&marks, trace, NULL, &err);
+	// Of threads that are known to have none it does not look at the records.
+	if (tp_analysis_marks(analysis, &known, &err) == 0 && code == 0)
+		for (uint64_t i = 0; i < marks.count || i < known.count; i++)
+			if (known.count != marks.count || known.left_out != marks.left_out ||
+			    known.items[i].time != marks.items[i].time ||
+			    known.items[i].thread != marks.items[i].thread ||
+			    strcmp(known.items[i].name, marks.items[i].name) != 0)
+				abort();
+	tp_marks_release(&known);
+	if (code == 0)
 		for (uint64_t i = 0; i < marks.count; i++)
 			if ((i && marks.items[i - 1].time > marks.items[i].time &&
 				marks.items[i].timed) ||
@@ -205,7 +217,7 @@ static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 		struct tp_view_options view = {.width = 80, .borders = any};
 		check_sums(&analysis);
 		check_calls(&analysis);
-		check_marks(&trace);
+		check_marks(&analysis);
 		check_report(&analysis, choice, &out);
 		if (!options.least_ns && !options.to_ns && !options.depth)
 			check_predictions(&analysis, choice, &out);

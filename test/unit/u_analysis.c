@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analyzer/profile/analysis.h"
+#include "analyzer/trace/marks.h"
 #include "analyzer/trace/text/dump_text.h"
 #include "analyzer/output/view.h"
 
@@ -489,9 +490,44 @@ static void a_run_without_a_clock(void **state)
 	end();
 }
 
+// Threads of which the replay knows that they have no marks are not read again for them; one that was chosen is all.
+static void marks_are_counted(void **state)
+{
+	(void)state;
+	struct tp_marks marks;
+	open_trace(
+	    "chunk\n\t10 enter 0x401000\n\t20 exit 0x401000\n"
+	    "chunk thread=1 tid=2\n\t5 phase-end \"gone\"\n"
+	    "chunk thread=2 tid=3\n\t1 enter 0x401000\n\t2 mark \"one\"\n\t3 phase-begin \"two\"\n"
+	    "chunk thread=2 tid=3 sequence=1\n\t4 phase-end \"two\"\n\t30 exit 0x401000\n");
+	for (int one = 0; one < 2; one++) {
+		options.one_thread = one;
+		options.thread = 2;
+		analyse();
+		assert_int_equal(analysis.counts.marks, 2);
+		assert_int_equal(analysis.counts.phase_ends, one ? 1 : 2);
+		assert_int_equal(analysis.threads[one ? 0 : 2].counts.phase_ends, 1);
+		assert_int_equal(tp_analysis_marks(&analysis, &marks, &err), 0);
+		assert_int_equal(marks.count, one ? 2 : 3);
+		assert_string_equal(marks.items[0].name, "one");
+		assert_string_equal(marks.items[1].name, "two");
+		assert_int_equal(marks.items[1].end, 4);
+		tp_marks_release(&marks);
+		tp_analysis_release(&analysis);
+	}
+	// With a range the replay has not seen all.
+	options = (struct tp_analysis_options){.from_ns = 1, .to_ns = 2};
+	analyse();
+	assert_int_equal(tp_analysis_marks(&analysis, &marks, &err), 0);
+	assert_int_equal(marks.count, 3);
+	tp_marks_release(&marks);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(marks_are_counted),
 	    cmocka_unit_test(threads_are_summed),
 	    cmocka_unit_test(recursion_counts_once),
 	    cmocka_unit_test(one_thread),

@@ -23,7 +23,7 @@ static void read_text(const char *text)
 	tp_buf_init(&bytes);
 	assert_int_equal(tp_dump_assemble(text, strlen(text), "test", &bytes, &err), 0);
 	assert_int_equal(tp_tracefile_from_memory(&trace, "test", bytes.data, bytes.size, &err), 0);
-	assert_int_equal(tp_marks_read(&marks, &trace, &err), 0);
+	assert_int_equal(tp_marks_read(&marks, &trace, NULL, &err), 0);
 }
 
 static void release(void)

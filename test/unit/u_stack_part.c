@@ -74,7 +74,7 @@ static void make_records(uint32_t hostile)
 			}
 			continue;
 		}
-		const uint32_t what = pick(40);
+		const uint32_t what = pick(41);
 		if (what < 20 && depth < 60) {
 			open[depth] = 0x401000 + 16 * pick(6);
 			position[depth] = FIRST_POSITION + 8 * (uint64_t)word_count;
@@ -89,6 +89,8 @@ static void make_records(uint32_t hostile)
 			add(TEEPERF_CONTROL_COUNTS, 0, 1);
 			words[word_count++] = 0x7f0000401000 + 16 * pick(3);
 			words[word_count++] = pick(100);
+		} else if (what == 40) {
+			add(pick(2) ? TEEPERF_CONTROL_MARK : TEEPERF_CONTROL_PHASE_END, 0, time);
 		}
 	}
 	borders[border_count++] = word_count;

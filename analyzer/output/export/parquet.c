@@ -209,7 +209,7 @@ static int render(const struct tp_analysis *analysis, const struct tp_export_opt
 	if (!code && analysis->trace->system.has)
 		code = tp_system_items_init(&system, analysis, &paths, err);
 	if (!code)
-		code = tp_marks_read(&marks, analysis->trace, err);
+		code = tp_analysis_marks(analysis, &marks, err);
 	int64_t *keys = malloc(((size_t)analysis->function_count + 1) * sizeof(*keys));
 	struct output output = {
 	    .data = {.analysis = analysis,

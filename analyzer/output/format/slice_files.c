@@ -133,7 +133,7 @@ static int init(struct tp_slice_files *files, const struct tp_slice_format *form
 	files->made = calloc(1, 1);
 	if (!files->slices.state || !files->made || !number_threads(files))
 		return tp_err_memory(err, analysis->trace->source.name);
-	const int code = tp_marks_read(&files->marks, analysis->trace, err);
+	const int code = tp_analysis_marks(analysis, &files->marks, err);
 	files->slices.marks = &files->marks;
 	if (code)
 		return code;

@@ -31,7 +31,7 @@ bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out)
 {
 	struct tp_marks marks;
 	struct tp_err err;
-	if (tp_marks_read(&marks, report->analysis->trace, &err)) {
+	if (tp_analysis_marks(report->analysis, &marks, &err)) {
 		tp_marks_release(&marks);
 		return false;
 	}

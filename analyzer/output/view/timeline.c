@@ -216,7 +216,7 @@ static int add_in_order(struct timeline *timeline, uint64_t limit, struct tp_err
 	const struct tp_analysis *analysis = timeline->analysis;
 	const struct tp_kept_calls *kept = &timeline->kept;
 	struct tp_marks marks;
-	const int code = tp_marks_read(&marks, analysis->trace, err);
+	const int code = tp_analysis_marks(analysis, &marks, err);
 	uint64_t shown = 0;
 	uint64_t at = 0;
 	for (uint64_t i = 0; !code && i <= kept->count; i++) {
