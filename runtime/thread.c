@@ -761,11 +761,19 @@ void tp_thread_mark(uint32_t control, const char *name, uint32_t length)
 	if (!tp_thread_enter(1))
 		return;
 	const uint64_t time = tp_now();
-	// All in one chunk: half a name would be another one.
-	if (make_room_for(time, ROOM_BYTES + (length + 3) / 4 * UINT64_C(8))) {
-		put(control_record(time, (enum teeperf_control)control));
-		for (uint32_t at = 0; at < length; at += 4)
-			put(control_record(piece_of(name, at, length), TEEPERF_CONTROL_TEXT));
+	const uint64_t pieces = (length + 3) / 4;
+	// All in one chunk: half a name would be another one. So the record is written after its name, and the cursor moves
+	// last: if a handler jumps out of here in between, the next record takes the free place, and pieces behind a
+	// record that is no mark mean nothing.
+	if (make_room_for(time, ROOM_BYTES + pieces * 8)) {
+		uint64_t *at = (uint64_t *)(uintptr_t)tp_thread.cursor;
+		for (uint32_t i = 0; i < pieces; i++)
+			tp_store_relaxed(&at[i + 1],
+			    control_record(piece_of(name, i * 4, length), TEEPERF_CONTROL_TEXT));
+		tp_barrier_signal();
+		tp_store_release(at, control_record(time, (enum teeperf_control)control));
+		tp_barrier_signal();
+		tp_thread.cursor += (pieces + 1) * 8;
 	} else {
 		tp_thread_lose(1);
 	}

@@ -238,5 +238,10 @@ uint64_t tp_rings_write(
 
 /* Of COUNT words behind a chunk's header, those of whole records. */
 uint32_t tp_rings_whole(const uint64_t *words, uint32_t count);
+/*
+ * TO is a copy, made from its end on, of the chunk FROM, whose thread goes on. A mark's record is written after its name, but was
+ * copied after it, too: complete the name of the last mark. pre: an acquire fence behind the copying.
+ */
+void tp_rings_complete_mark(const uint64_t *from, uint64_t *to);
 
 #endif

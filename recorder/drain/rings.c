@@ -21,13 +21,28 @@ uint64_t tp_drain_clamp_used(uint64_t used)
 	return used < TP_REGION_CHUNK_SIZE ? used : TP_REGION_CHUNK_SIZE;
 }
 
+static bool is_text(uint64_t record)
+{
+	return record >> 32 == TEEPERF_CONTROL_TEXT;
+}
+
+// The first WORDS of a chunk without the zeroes at their end, but with its header.
+static uint64_t without_zeroes(const uint64_t *chunk, uint64_t words)
+{
+	while (words > HEADER_WORDS && !chunk[words - 1])
+		words--;
+	return words;
+}
+
 uint64_t tp_drain_find_used(const uint64_t *chunk)
 {
-	const uint64_t header = sizeof(struct teeperf_chunk) / 8;
-	uint64_t words = TP_REGION_CHUNK_SIZE / 8;
-	while (words > header && !chunk[words - 1])
-		words--;
-	return words * 8;
+	const uint64_t words = without_zeroes(chunk, TP_REGION_CHUNK_SIZE / 8);
+	// The name of a mark is written before its record: where that is not there yet, neither is the mark.
+	uint64_t text = words;
+	while (text > HEADER_WORDS && is_text(chunk[text - 1]))
+		text--;
+	const bool half = text < words && text > HEADER_WORDS && !chunk[text - 1];
+	return (half ? without_zeroes(chunk, text - 1) : words) * 8;
 }
 
 int tp_chunk_key_compare(const void *a, const void *b)
@@ -71,6 +86,24 @@ static bool is_still(const struct tp_region *region, const struct tp_chunk_key *
 	       tp_load_relaxed(&chunk->sequence) == held->sequence;
 }
 
+void tp_rings_complete_mark(const uint64_t *from, uint64_t *to)
+{
+	const uint64_t words = without_zeroes(to, TP_REGION_CHUNK_SIZE / 8);
+	uint64_t text = words;
+	while (text > HEADER_WORDS && is_text(to[text - 1]))
+		text--;
+	const uint32_t tagged = text > HEADER_WORDS ? (uint32_t)(to[text - 1] >> 32) : 0;
+	const bool marks = tagged == TEEPERF_CONTROL_MARK ||
+			   tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
+			   tagged == TEEPERF_CONTROL_PHASE_END;
+	for (; marks && text < TP_REGION_CHUNK_SIZE / 8; text++) {
+		const uint64_t word = tp_load_relaxed(&from[text]);
+		if (!is_text(word))
+			break;
+		to[text] = word;
+	}
+}
+
 /*
  * From the end to the beginning: a thread writes the other way round, so that whatever is there was written after
  * all that is copied later. It takes a chunk away by its state, before it writes anything else to it.
@@ -86,6 +119,10 @@ static bool copy(const struct tp_region *region, const struct tp_chunk_key *held
 	for (uint64_t i = used / 8; i--;)
 		to[i] = tp_load_relaxed(&from[i]);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (!done) {
+		tp_rings_complete_mark(from, to);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	}
 	if (!is_still(region, held) || header->thread != held->thread ||
 	    header->sequence != held->sequence)
 		return false;

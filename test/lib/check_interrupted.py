@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check_interrupted.py MODE OUTPUT TREE.csv TOP.csv THREADS.csv: the profile of interrupted.cpp is exact.
+"""check_interrupted.py MODE OUTPUT TREE.csv TOP.csv THREADS.csv MARKS.csv: the profile of interrupted.cpp is exact.
 
 Each path of the program itself has its exact calls, below each of them there may be handlers and nothing
 else, a handler's activation is whole or not there, and what is not there is told as lost.
@@ -9,7 +9,8 @@ else, a handler's activation is whole or not there, and what is not there is tol
 import csv
 import sys
 
-mode, output, tree, top, threads = sys.argv[1:6]
+mode, output, tree, top, threads, marks = sys.argv[1:7]
+mode, _, with_marks = mode.partition("+")
 words = open(output).read().split()
 said = {key: int(value) for key, value in zip(words[::2], words[1::2])}
 rounds = said["rounds"]
@@ -58,7 +59,7 @@ for path in sorted(set(want) | set(calls)):
 inner = {"big": 4000}.get(mode, 2)
 whole = handled["handler"]
 lost = sum(int(row["lost"]) for row in csv.DictReader(open(threads, newline="")))
-events = 2 + 2 * inner
+events = 2 + 2 * inner + bool(with_marks)
 if mode == "nested":
     events += 4
     if handled["handler;handler2"] != whole or handled["handler;handler2;inner"] != whole:
@@ -73,6 +74,17 @@ for row in csv.DictReader(open(top, newline="")):
     if row["function"].split("(")[0] in ("counted", "sampled") and mode != "jump":
         if int(row["calls"]) != rounds:
             wrong.append(f"{row['function']}: {row['calls']} calls, not {rounds}")
+
+# Names are whole. One that a handler interrupts is there behind it, unless it jumps away.
+marked = {"of work": 0, "of a handler": 0}
+for row in csv.DictReader(open(marks, newline="")):
+    marked[row["name"]] = marked.get(row["name"], 0) + 1
+if len(marked) > 2:
+    wrong.append(f"marks that nobody made: {sorted(marked)}")
+if with_marks and marked["of a handler"] != whole:
+    wrong.append(f"{marked['of a handler']} marks of {whole} handlers")
+if with_marks and (marked["of work"] > rounds or (mode != "jump" and marked["of work"] != rounds)):
+    wrong.append(f"{marked['of work']} marks of {rounds} rounds")
 
 print(f"{mode}: {rounds} rounds, {said['handlers']} signals, {whole} recorded, {lost} events lost")
 for line in wrong[:20]:

@@ -4,7 +4,7 @@
 //
 //   interrupted HANDLER STRIDE SWEEPS [FIRST [START-SIZE...]]
 //
-// HANDLER is plain, nested, big or jump. On x86-64, in round n of a sweep the processor's trap flag steps through
+// HANDLER is plain, nested, big or jump; with "+marks" behind it, stretch and handler make a mark each. On x86-64, in round n of a sweep the processor's trap flag steps through
 // the stretch, and the handler is called at instruction n * STRIDE; the sweep ends when the stretch ends first. On
 // other processors a breakpoint is put at instruction n * STRIDE of the functions at START, of SIZE bytes each, all
 // in hexadecimal, and the handler is called where the stretch first comes to it, if it does. In
@@ -21,6 +21,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <teeperf/teeperf.h>
+
 #include "keep_up.h"
 
 #define KEEP extern "C" __attribute__((noinline, used))
@@ -36,7 +38,7 @@ extern thread_local uint64_t cursor_of_thread[] asm("__teeperf_thread");
 
 static volatile long steps; // until the signal comes
 static volatile bool stepping, came;
-static int big, jumps, nested;
+static int big, jumps, nested, marks;
 static sigjmp_buf place;
 static long rounds, handlers, fillers, odds;
 
@@ -51,6 +53,8 @@ KEEP void handler2(int)
 KEEP void handler(int)
 {
 	handlers++;
+	if (marks)
+		teeperf_mark("of a handler");
 	for (int i = big ? 4000 : 2; i; i--)
 		inner();
 	if (nested)
@@ -155,6 +159,8 @@ KEEP void work()
 	catches(0);
 	counted();
 	sampled();
+	if (marks)
+		teeperf_mark("of work");
 	untried();
 }
 KEEP void behind()
@@ -214,9 +220,10 @@ int main(int argc, char **argv)
 	const long stride = argc > 2 ? atol(argv[2]) : 1;
 	const int sweeps = argc > 3 ? atoi(argv[3]) : 1;
 	const int first = argc > 4 ? atoi(argv[4]) : 0;
-	big = argc > 1 && !strcmp(argv[1], "big");
-	jumps = argc > 1 && !strcmp(argv[1], "jump");
-	nested = argc > 1 && !strcmp(argv[1], "nested");
+	big = argc > 1 && !strncmp(argv[1], "big", 3);
+	jumps = argc > 1 && !strncmp(argv[1], "jump", 4);
+	nested = argc > 1 && !strncmp(argv[1], "nested", 6);
+	marks = argc > 1 && strstr(argv[1], "+marks");
 #ifndef __x86_64__
 	for (int i = 5; i < argc; i++)
 		add_places(argv[i]);

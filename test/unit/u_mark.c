@@ -2,6 +2,7 @@
 // What the runtime writes where the program marks a moment or a phase: whole names, in one chunk, or nothing.
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -161,9 +162,51 @@ static void test_hostile(void **state)
 	assert_true(tp_thread_lost() > 0);
 }
 
+static sigjmp_buf out;
+
+static void jump_out(int signal)
+{
+	(void)signal;
+	siglongjmp(out, 1);
+}
+
+// A handler jumps out while a name is being written: there is no mark with half of it, and nothing else is lost.
+static void test_jump_out(void **state)
+{
+	(void)state;
+	enum { PAGE = 4096, ON_PAGE = PAGE / 8 - 8 };
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	serve(0);
+	const uint64_t position = event(0x401000);
+	for (at = 1; at < ON_PAGE - 3; at++)
+		event(0x401001);
+	// Behind the record and two pieces the memory may not be written.
+	void *const beyond = (void *)(uintptr_t)(tp_process.chunks + PAGE);
+	assert_int_equal(mprotect(beyond, CHUNK - PAGE, PROT_READ), 0);
+	signal(SIGSEGV, jump_out);
+	if (!sigsetjmp(out, 1)) {
+		teeperf_mark("in three pieces");
+		fail_msg("nothing faulted");
+	}
+	assert_int_equal(mprotect(beyond, CHUNK - PAGE, PROT_READ | PROT_WRITE), 0);
+	__teeperf_resync(position, 0x401003);
+	expect_word(1, 0x401003);
+	assert_int_equal(words_of(0)[at++], position);
+	// A piece of the name is left, behind a record that is no mark.
+	assert_int_equal(words_of(0)[at] >> 32, TEEPERF_CONTROL_TEXT);
+	at++;
+	event(0x401001);
+	teeperf_mark("whole");
+	expect_word(1, 0x401001);
+	expect_word(1, TEEPERF_CONTROL_MARK);
+	expect_text("whole");
+	assert_int_equal(tp_thread_lost(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(test_names), TEST(test_chunks), TEST(test_full),
-	    TEST(test_off), TEST(test_busy), TEST(test_hostile)};
+	    TEST(test_off), TEST(test_busy), TEST(test_hostile), TEST(test_jump_out)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

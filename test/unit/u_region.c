@@ -289,6 +289,15 @@ static void bounds_of_chunks(void **state)
 	assert_int_equal(tp_drain_find_used(chunk), 72);
 	chunk[8191] = 1;
 	assert_int_equal(tp_drain_find_used(chunk), 65536);
+	// A mark whose record does not stand before its name yet is not there; nor is what lies before the hole.
+	chunk[8191] = 0;
+	chunk[9] = UINT64_C(5) | (uint64_t)TEEPERF_CONTROL_MARK << 32;
+	chunk[10] = chunk[11] = UINT64_C(0x61) | (uint64_t)TEEPERF_CONTROL_TEXT << 32;
+	assert_int_equal(tp_drain_find_used(chunk), 96);
+	chunk[9] = 0;
+	assert_int_equal(tp_drain_find_used(chunk), 72);
+	chunk[8] = 0;
+	assert_int_equal(tp_drain_find_used(chunk), 64);
 }
 
 // Complete chunks come in the order in which they were supplied, whatever their numbers.

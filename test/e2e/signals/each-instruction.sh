@@ -3,7 +3,8 @@
 #
 # A signal at each instruction of the sequence and of the runtime behind it, one after another, also where
 # a chunk ends: the stacks of the program are exact, and a handler is recorded whole, or told as lost. With
-# handlers that are plain, nested on another stack, longer than half a chunk, or jump out.
+# handlers that are plain, nested on another stack, longer than half a chunk, or jump out. A mark that is interrupted is whole,
+# or not there; so is one of the handler.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ "$(uname -m)" = x86_64 ] || skip 'it steps by the trap flag of x86-64'
@@ -25,15 +26,16 @@ interrupted() {
 	"$TEEPERF" analyze i.trace --view tree --format csv >tree.csv 2>tree.err
 	"$TEEPERF" analyze i.trace --format csv >top.csv 2>top.err
 	"$TEEPERF" analyze i.trace --view threads --format csv >threads.csv 2>threads.err
+	"$TEEPERF" query --format csv i.trace 'SELECT name FROM marks' >marks.csv 2>marks.err
 	printf '%s %s from %s: ' "$1" "$2" "$6"
-	python3 "$lib/check_interrupted.py" "$4" said tree.csv top.csv threads.csv ||
+	python3 "$lib/check_interrupted.py" "$4" said tree.csv top.csv threads.csv marks.csv ||
 		fail "$*: the profile is not exact"
-	[ "$4" = jump ] || ! grep -E 'unmatched .*(without|unknown)' tree.err || fail "$*: odd records"
+	[ "${4%+*}" = jump ] || ! grep -E 'unmatched .*(without|unknown)' tree.err || fail "$*: odd records"
 }
 if [ "$full" = 1 ]; then
 	for shape in inline call dual; do
 		for clock in tsc soft; do
-			for handler in plain nested big jump; do
+			for handler in plain nested big jump plain+marks jump+marks; do
 				interrupted $shape $clock 1 $handler 24 0
 			done
 		done
@@ -46,4 +48,6 @@ else
 	interrupted call tsc 3 plain 1 0
 	interrupted dual soft 3 nested 2 0
 	interrupted dual tsc 5 jump 3 11
+	interrupted inline soft 7 plain+marks 2 7
+	interrupted dual tsc 7 jump+marks 2 11
 fi
