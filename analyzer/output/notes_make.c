@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which notes an analysis gets, and what they say.
 #include "analyzer/output/notes.h"
+#include "analyzer/trace/marks.h"
 #include "analyzer/trace/switches.h"
 #include "analyzer/trace/host_threads.h"
 #include "analyzer/output/text.h"
@@ -491,6 +492,8 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 	    {counts->backwards, TP_NOTE_ID_BACKWARDS, "times that run backwards"},
 	    {counts->holes, TP_NOTE_ID_HOLES, "words were never written"},
 	    {counts->reserved, TP_NOTE_ID_RESERVED, "control records of an unknown kind"},
+	    {counts->marks > TP_MARKS_MAX ? counts->marks - TP_MARKS_MAX : 0,
+		TP_NOTE_ID_MARKS_LEFT_OUT, "marks and phases of the last threads are not shown"},
 	    {counts->open, TP_NOTE_ID_OPEN,
 		analysis->timeless ? "calls had not ended"
 				   : "calls had not ended: they count until the last event"},
