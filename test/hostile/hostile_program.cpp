@@ -211,6 +211,7 @@ static thread_local sigjmp_buf leave_handler;
 PLAIN static void on_signal(int)
 {
 	handled += fib(5);
+	teeperf_mark("signal");
 }
 
 PLAIN static void on_leaving_signal(int)
@@ -279,14 +280,31 @@ PLAIN static uint64_t child()
 	return WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status) : 1000 + (uint64_t)status;
 }
 
+PLAIN static uint64_t marks(uint64_t length)
+{
+	char name[128];
+	for (uint64_t i = 0; i < length; i++)
+		name[i] = static_cast<char>('a' + i % 26);
+	name[length] = 0;
+	teeperf_phase_scope phase(name);
+	teeperf_mark(nullptr);
+	for (int i = 0; i < 8; i++)
+		teeperf_mark(name + (length ? length / 2 : 0));
+	return fib(4) + strlen(name);
+}
+
 static void burst(chance &any)
 {
 	uint64_t canary[64];
 	fill(canary, 64);
 	const uint64_t which = any.below(is_bare ? 970 : 1000);
 	int kind = BURST_CALLS;
-	if (which < 500) {
+	if (which < 440) {
 		expect("calls", fib(13), 233);
+	} else if (which < 500) {
+		kind = BURST_MARK;
+		const uint64_t length = any.below(128);
+		expect("marks", marks(length), 3 + length);
 	} else if (which < 620) {
 		kind = BURST_THROW;
 		expect("exceptions", catch_it(6), 14);

@@ -41,7 +41,7 @@ static void add_run(void)
 static void print_work(void)
 {
 	static const char *const names[BURST_KINDS] = {"calls", "throws", "jumps", "counts",
-	    "signals", "switches", "threads", "libraries", "forks"};
+	    "signals", "switches", "threads", "libraries", "forks", "marks"};
 	printf("bursts=%llu", (unsigned long long)work.bursts);
 	for (int i = 0; i < BURST_KINDS; i++)
 		printf(" %s=%llu", names[i], (unsigned long long)work.kinds[i]);

@@ -18,6 +18,7 @@ enum hostile_burst {
 	BURST_THREAD,  /* a thread comes and goes */
 	BURST_LIBRARY, /* dlopen, dlclose */
 	BURST_FORK,    /* a child that goes on in instrumented code */
+	BURST_MARK,    /* marks and phases, with names of any length */
 	BURST_KINDS
 };
 

@@ -64,13 +64,13 @@ attack() {
 for port in vm occlum; do
 	"$TEEPERF" c++ --port=$port --allowlist levels.allow -DHOSTILE_FRAMES -O1 -pthread -I "$root/include" -o $port \
 		"$from/hostile_program.cpp" $port.frames.o -ldl
-	attack $port psuf 'calls throws jumps counts signals switches threads'
+	attack $port psuf 'calls throws jumps counts marks signals switches threads'
 done
 "$TEEPERF" c++ --port=keystone --allowlist levels.allow -DHOSTILE_FRAMES -DHOSTILE_BARE -O1 -pthread \
 	-I "$root/include" -c -o program.o "$from/hostile_program.cpp"
 "$TEEPERF" c++ --level=off -O1 -I "$root/include" -c -o hooks.o "$from/hostile_bare.cpp"
 "$TEEPERF" c++ --port=keystone -pthread -o keystone program.o hooks.o keystone.frames.o -ldl
-attack keystone psf 'calls throws jumps counts signals switches'
+attack keystone psf 'calls throws jumps counts marks signals switches'
 
 # Exact, whatever a kernel does that may do it; what it has no room for is counted.
 calls=20000

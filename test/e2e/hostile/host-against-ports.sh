@@ -33,7 +33,7 @@ attack() {
 for port in scone gramine vm; do
 	"$TEEPERF" c++ --port=$port --allowlist levels.allow -O1 -pthread -I "$root/include" -o $port \
 		"$from/hostile_program.cpp" -ldl
-	attack $port 'calls throws jumps counts signals switches threads'
+	attack $port 'calls throws jumps counts marks signals switches threads'
 done
 for how in bare:ALWAYS bare:BY_CALL sgxsdk:BY_REGION openenclave:BY_REGION optee:BY_CALL; do
 	port=${how%:*}
@@ -43,5 +43,5 @@ for how in bare:ALWAYS bare:BY_CALL sgxsdk:BY_REGION openenclave:BY_REGION optee
 		"$from/hostile_bare.cpp"
 	"$TEEPERF" c++ --port=$port -pthread -o $port.${how#*:} program.o hooks.o -ldl \
 		-Wl,--defsym=__ImageBase=__executable_start -Wl,--defsym=__text_start=__executable_start
-	attack $port.${how#*:} 'calls throws jumps counts signals switches'
+	attack $port.${how#*:} 'calls throws jumps counts marks signals switches'
 done

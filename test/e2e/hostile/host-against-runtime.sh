@@ -30,7 +30,7 @@ printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.
 mkdir -p logs
 ./host ./program "$TEST_TMP/library.so" $((rounds / 4 * 3)) $seed 1 120 logs >figures || fail "see above"
 cat figures
-for kind in calls throws jumps counts signals switches threads libraries forks; do
+for kind in calls throws jumps counts marks signals switches threads libraries forks; do
 	! grep -q " $kind=0" figures || fail "the program did nothing of the kind '$kind'"
 done
 ! grep -Eq ' (chunks|stops|files|cut)=0( |$)' figures || fail "the host left something out"
@@ -41,7 +41,7 @@ done
 "$TEEPERF" cc --shape=dual -O1 -shared -fPIC -o dual.so "$from/hostile_library.c"
 ./host ./dual "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 100000)) 1 120 >figures || fail "two bodies: see above"
 cat figures
-for kind in calls throws jumps counts signals switches threads; do
+for kind in calls throws jumps counts marks signals switches threads; do
 	! grep -q " $kind=0" figures || fail "two bodies: the program did nothing of the kind '$kind'"
 done
 
@@ -50,7 +50,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	"$TEEPERF" c++ --shape=dual -O1 -pthread -I "$root/include" -o late "$from/hostile_program.cpp" -ldl
 	HOSTILE_LATE=1 ./host ./late "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 200000)) 1 120 >figures || fail "late: see above"
 	cat figures
-	for kind in calls throws jumps counts signals switches threads came refused; do
+	for kind in calls throws jumps counts marks signals switches threads came refused; do
 		grep -q " $kind=[1-9]" figures || fail "late: nothing of the kind '$kind' was done"
 	done
 fi

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Names with escape sequences, marks of direction, bytes that are not UTF-8, and formulas: nothing that a person or a
-# spreadsheet reads has them raw, and lists that are generated for such functions match them.
+# Names of functions and of the program's marks with escape sequences, marks of direction, bytes that are not UTF-8, formulas
+# and HTML: nothing that a person, a spreadsheet or a browser reads has them raw, and lists that are generated for such functions
+# match them.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -60,6 +61,74 @@ clean allowlist check --json some.allow -- odd
 clean allowlist diff some.allow some.allow -- odd
 clean cc --allowlist some.allow -O1 "$lib/odd_symbols.c" -o some
 says 'escape.\[31m' shown
+
+# Names of marks, as a host or a program may have written them: what steers, what is no text, what begins a formula or a page.
+cat >marks.txt <<'END'
+trace machine=62
+clock kind=tsc hz=1000000000
+	point 0 5000
+	point 100000 105000
+threads
+	thread tid=100 chunks=1 name="prog"
+chunk
+	text 1633771873
+	1000 enter 0x401000
+	1100 mark "=cmd|'/c calc'!A1"
+	1200 mark "red\x1b[31mred\x1b]0;title\x07"
+	1300 phase-begin "</script><script>alert(1)</script>"
+	1400 mark "\"'\\<img src=x onerror=alert(1)>&amp;"
+	1500 mark "two\x0alines;\x09and a tab\x0d"
+	1600 mark "latin\xe9\xff\xfe"
+	1700 mark "c1\xc2\x9b31m over\xe2\x80\xaeride"
+	1800 mark "cut within a letter, of which there are as many as fit, that is \xe2\x82\xac"
+	1900 mark
+	2000 mark "gr\xc3\xbc\xc3\x9fe"
+	2100 phase-end "</script><script>alert(1)</script>"
+	2200 phase-end "-1+2"
+	2400 mark "@sum"
+	3000 exit 0x401000
+	text 1633771873
+marks
+	marked 7500 name="+ctl\x1b[31m"
+end start=4000 end=16000
+END
+expect 0 "$TEEPERF" dump --assemble marks.txt -o marks.trace
+for view in timeline 'timeline --limit 0'; do
+	# shellcheck disable=SC2086 # words are meant
+	clean analyze marks.trace --view $view
+	clean analyze marks.trace --view $view --format json
+	table comma analyze marks.trace --view $view --format csv
+done
+says "'=cmd" shown
+for format in chrome firefox; do
+	clean export marks.trace --format $format -o "marks.$format"
+	clean export marks.trace --format $format -o /dev/stdout
+	python3 -m json.tool "marks.$format" >/dev/null || fail "$format is no JSON"
+done
+for format in perfetto ctf uftrace; do
+	expect 0 "$TEEPERF" export marks.trace --format $format -o "marks.$format"
+	! grep -aqr "$(printf '\033\\[31m')" "marks.$format" || fail "$format has names as they were written"
+	grep -aqr 'red?.31mred' "marks.$format" || fail "$format has no marks"
+done
+[ "$(grep -vc '^EVENT: ' marks.uftrace/events.txt)" = 0 ] || fail "uftrace: a name has several lines"
+select='SELECT kind, name FROM marks'
+clean query marks.trace "$select"
+clean query marks.trace --format json "$select"
+table comma query marks.trace --format csv "$select"
+table tab query marks.trace --format tsv "$select"
+says 'grüße' shown
+says '^mark.unnamed' shown
+says 'as fit, that is $' shown # not with half a letter
+[ "$(grep -c . shown)" = 14 ] || fail "not one line a mark: $(cat shown)"
+clean query marks.trace 'SELECT * FROM events'
+clean dump marks.trace
+clean report marks.trace -o /dev/stdout
+[ "$(grep -c '<script>alert' shown)" = 0 ] || fail "the report has a script of a mark"
+clean analyze marks.trace --time-range 'mark:nowhere..'
+says "no mark .*'nowhere'; .*'red.\[31mred" shown
+clean analyze marks.trace --time-range "mark:$(printf 'no\033[31m')"
+expect 0 "$TEEPERF" analyze marks.trace --time-range 'mark:</script><script>alert(1)</script>'
+expect 0 "$TEEPERF" analyze marks.trace --time-range "mark:=cmd|'/c calc'!A1..grüße"
 
 # A generated list is clean, and means these functions.
 expect 0 "$TEEPERF" allowlist generate -p odd.trace -i odd --budget 100% -o odd.allow
