@@ -402,7 +402,7 @@ def told(place, form, value):
     finally:
         teeperf_gdb_log.read = real
 for place, form, value, want in [
-    (0, "<Q", 7, "is no log: it begins with 0x7"),
+    (0, "<Q", 7, "is not a log: it begins with 0x7"),
     (8, "<H", 2, "has version 2."),
     (20, "<I", 3, "chunk_count 3"),
     (24, "<Q", 1 << 40, "of which 0x"),

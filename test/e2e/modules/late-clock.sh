@@ -46,7 +46,7 @@ for pair in tsc,soft soft,tsc; do
 	library=${pair#*,}
 	"$TEEPERF" cc --clock "$library" -O1 -shared -fPIC late.c -o late.so
 	expect 0 "$TEEPERF" record --clock "$log" -q -o late.trace -- ./main ./late.so
-	says "recorded only until a library .* compiled for another clock" err
+	says "recorded only until an incompatible library .*compiled for another clock" err
 	"$TEEPERF" analyze late.trace --format csv >top.csv 2>/dev/null
 	says '^work,' top.csv
 done
