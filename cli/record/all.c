@@ -218,12 +218,12 @@ static void tell_rest(struct all *all, const struct round *round, bool again)
 		tp_command_warn(
 		    "of %zu process%s that match%s '%s', none has code built with 'teeperf cc' "
 		    "for Linux",
-		    round->fitting, round->fitting == 1 ? "" : "es", round->fitting == 1 ? "s" : "",
-		    pattern);
+		    round->fitting, round->fitting == 1 ? "" : "es",
+		    round->fitting == 1 ? "es" : "", pattern);
 	else if (round->strange && !again && !none && !all->options->quiet)
 		tp_command_tell(
 		    "%zu other%s that match%s '%s' %s no code built with 'teeperf cc'\n",
-		    round->strange, round->strange == 1 ? "" : "s", round->strange == 1 ? "s" : "",
+		    round->strange, round->strange == 1 ? "" : "s", round->strange == 1 ? "es" : "",
 		    pattern, round->strange == 1 ? "has" : "have");
 	all->told_none = none;
 }

@@ -141,7 +141,7 @@ wrong 'SELECT (1' 'SQL:1:10: incomplete input'
 wrong 'SELECT 1; SELECT :x' 'SQL:1:18: the parameter :x has no value'
 wrong 'SELECT ?' 'SQL:1:8: a parameter without a name'
 expect 129 "$TEEPERF" query $t -p xy=1 'SELECT :x'
-says 'no :xy in the SQL' err
+says 'the SQL has no :xy' err
 expect 129 "$TEEPERF" query --example=inside -p bogus=1 $t
 says 'no parameter :bogus' err
 expect 1 "$TEEPERF" query --example=inside -p function=nosuch $t

@@ -135,7 +135,7 @@ done
 expect 0 "$TEEPERF" export --format callgrind -o - sgx.trace
 says '^c?fn=.*enclave_ocall_plain' out
 expect 1 "$TEEPERF" join -o again.trace sgx.trace sgx.trace
-says 'joined already' err
+says 'already been joined' err
 
 # A thread at a time leaves no doubt, with or without parameters.
 expect 7 "$TEEPERF" record -q -o empty.trace --tee --clock soft -- ./host ./enclave $rounds 1 empty
