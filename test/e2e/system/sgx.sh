@@ -45,7 +45,7 @@ if grep -qw sgx_vma_fault /proc/kallsyms; then
 	! grep 'events of SGX' err || fail "the kernel has the driver"
 	exit 0
 fi
-says 'warning: no events of SGX are recorded: this kernel has no SGX driver: it takes ' err
+says 'warning: no events of SGX are recorded: this kernel has no SGX driver: this needs ' err
 expect 0 "$TEEPERF" analyze run.trace
 says '^system +there are no SGX events: this kernel has no SGX driver' out
 
