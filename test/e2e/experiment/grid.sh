@@ -129,7 +129,7 @@ says '48 results are of other settings or another program' err
 # ---- mistakes
 printf '[[tasks]]\nexecutable = "true"\nargs = ["{{ thread }}"]\nnum_threads = [1]\n' >wrong.toml
 expect 1 "$TEEPERF" experiment wrong.toml
-says "^wrong.toml:3:9: error: '\{\{ thread \}\}' is not a placeholder of task 'true', .*did you mean '\{\{ num_threads \}\}'|^wrong.toml:3:9: error: '\{\{ thread \}\}' is no placeholder" err
+says "^wrong.toml:3:9: error: '\{\{ thread \}\}' is not a placeholder of task 'true', .*did you mean '\{\{ num_threads \}\}'|^wrong.toml:3:9: error: '\{\{ thread \}\}' is not a placeholder" err
 printf '[[tasks]]\nexecutable = "./no-such"\n' >wrong.toml
 expect 1 "$TEEPERF" experiment wrong.toml
 says "wrong.toml.*2.*program '.*/no-such' does not exist" err

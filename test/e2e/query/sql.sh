@@ -174,10 +174,10 @@ refused REINDEX 1 REINDEX
 refused BEGIN 1 BEGIN
 refused 'ROLLBACK' 1 ROLLBACK
 refused 'SAVEPOINT x' 1 SAVEPOINT
-wrong "ATTACH 'x.db' AS x" 'only read: ATTACH is not possible; --attach NAME=FILE'
-wrong 'PRAGMA temp_store = file' 'only read: PRAGMA temp_store is'
-wrong 'SELECT * FROM pragma_journal_mode' 'only read: PRAGMA journal_mode is'
-wrong 'PRAGMA writable_schema = 1' 'only read: PRAGMA writable_schema is'
+wrong "ATTACH 'x.db' AS x" 'read-only: ATTACH is not possible; --attach NAME=FILE'
+wrong 'PRAGMA temp_store = file' 'read-only: PRAGMA temp_store is'
+wrong 'SELECT * FROM pragma_journal_mode' 'read-only: PRAGMA journal_mode is'
+wrong 'PRAGMA writable_schema = 1' 'read-only: PRAGMA writable_schema is'
 wrong "SELECT load_extension('x')" 'SQL:1:8: .*only read: load_extension\(\) is'
 # What SQLite declares when it is first read, is read.
 [ "$(query --format csv $t "SELECT value FROM json_each('[7]')")" = 'value

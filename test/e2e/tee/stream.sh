@@ -64,7 +64,7 @@ for view in top tree threads; do
 	says '^waits .*not known: the program sent its log, with a clock and thread numbers of its own' out
 done
 expect 1 "$TEEPERF" analyze --time cpu file.trace
-says 'only wall time: the program sent its log' err
+says 'has wall time only, not running and waiting times: the program sent its log' err
 # The rate of the clock is what the program says of it.
 "$TEEPERF" dump file.trace | grep -A1 '^clock' | grep -q point || fail "the clock's points are missing"
 # Into a pipe, where the trace cannot be patched, too.
