@@ -178,7 +178,7 @@ wrong "ATTACH 'x.db' AS x" 'read-only: ATTACH is not possible; --attach NAME=FIL
 wrong 'PRAGMA temp_store = file' 'read-only: PRAGMA temp_store is'
 wrong 'SELECT * FROM pragma_journal_mode' 'read-only: PRAGMA journal_mode is'
 wrong 'PRAGMA writable_schema = 1' 'read-only: PRAGMA writable_schema is'
-wrong "SELECT load_extension('x')" 'SQL:1:8: .*only read: load_extension\(\) is'
+wrong "SELECT load_extension('x')" 'SQL:1:8: .*read-only: load_extension\(\) is'
 # What SQLite declares when it is first read, is read.
 [ "$(query --format csv $t "SELECT value FROM json_each('[7]')")" = 'value
 7' ] || fail json_each

@@ -201,7 +201,7 @@ orphan 10
 end_program
 rm "$log"
 expect 1 "$TEEPERF" recover x.trace
-says "its log '$log' is not there" err
+says "its log '$log' does not exist" err
 expect 129 "$TEEPERF" recover
 [ -z "$(find /dev/shm -name 'teeperf-*.trace')" ] || expect 0 "$TEEPERF" record -q ./fake 10 0
 [ -z "$(find /dev/shm -name 'teeperf-*.trace')" ] || fail "notes without a log are left"
