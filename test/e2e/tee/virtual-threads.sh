@@ -155,5 +155,5 @@ for trace in lost foreign; do
 	[ -z "$events" ] || says "^system .*no function is named" out
 	expect 1 "$TEEPERF" analyze --time wait $trace.trace
 	expect 1 "$TEEPERF" what-if $trace.trace
-	says "has wall time only, not running and waiting times" err
+	says "has no running and waiting times" err
 done
