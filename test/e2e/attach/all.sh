@@ -155,7 +155,7 @@ expect 1 "$TEEPERF" record --all "tp$$sleep"
 says "of 1 process that matches 'tp$$sleep', none has code built with 'teeperf cc'" err
 for pattern in '*' '?*' '[a-z]*' / '' cgroup: cgroup:/ 'cgroup:/*' cgroup:/sys/fs/cgroup; do
 	expect 129 "$TEEPERF" record --all "$pattern"
-	says "option '--all' of '.*' fits every process" err
+	says "option '--all' of '.*' matches every process" err
 done
 expect 129 "$TEEPERF" record --all cgroup:server
 says 'takes the path of a control group' err
