@@ -275,7 +275,7 @@ def main():
 
         # Without tables, and as somebody who may not.
         text = push(1, *to, "--retries", "3")
-        wanted("HTTP status 404" in text and "fleet schema clickhouse" in text and "again in" not in text, text)
+        wanted("HTTP status 404" in text and "fleet schema clickhouse" in text and "retrying in" not in text, text)
         for shard in shards:
             for statement in schema("--cluster", "fleet"):
                 shard.ask(statement)
@@ -291,7 +291,7 @@ def main():
         proxy.plan({4: shards[1].kill})
         text = push(1, *to, *user, "--retries", "1")
         wanted(re.search(r"run(s [0-9a-f-]+ to)? [0-9]{8}-[0-9a-f-]+, table '[a-z_]+': HTTP status 500: Code: [0-9]+", text), text)
-        wanted("again in 0.5 seconds" in text and "pushed 0 runs" in text, text)
+        wanted("retrying in 0.5 seconds" in text and "pushed 0 runs" in text, text)
         [[kept]] = shards[0].ask(f"SELECT count() FROM {DATABASE}.functions_local")
         wanted(int(kept) > 0, "nothing of the runs that are not complete was kept")
         shards[1].start()
@@ -307,7 +307,7 @@ def main():
         text = pushing.communicate(timeout=300)[1].decode()
         wanted(pushing.returncode == -signal.SIGKILL, pushing.returncode, text)
         back.join()
-        wanted(text.count("again in") >= 2, text)
+        wanted(text.count("retrying in") >= 2, text)
         [[some]] = shards[0].ask(f"SELECT count() FROM {DATABASE}.runs")
         wanted(0 < int(some) < rows["runs"], some, "runs when the command was killed")
 

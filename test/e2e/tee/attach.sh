@@ -213,7 +213,7 @@ await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  o
 kill -KILL $recorder
 wait $recorder || true
 expect 1 "$TEEPERF" record --attach $log -o x.trace
-says 'it is the log of an earlier recording, that process [0-9]+ still has mapped' err
+says 'it is the log of an earlier recording that process [0-9]+ still has mapped' err
 kill -KILL $program
 gone $program
 expect 0 "$TEEPERF" recover attached.trace
