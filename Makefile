@@ -27,8 +27,8 @@ test: setup
 	@tools/build $(PRESET)
 	@tools/run-tests build/$(PRESET) -j$(JOBS)
 
-# The same with the plugin of each LLVM major, longer fuzzing, the whole test suites of real programs, and virtual
-# machines.
+# The same with the plugin of each LLVM major, longer fuzzing, the whole test suites of real
+# programs, and virtual machines.
 test-full:
 	@tools/setup --all-llvm --suites --servers --machines
 	@tools/build dev full -DTEEPERF_LLVM_MAJORS='14;16;19;22' -DTEEPERF_FUZZ_RUNS=2000000 \
@@ -39,8 +39,8 @@ demo:
 	@tools/setup --build
 	@tools/demo
 
-# TeePerf and its peers beside native code: benchmarks/README.md. Let nothing else run meanwhile. Cut off and started
-# again it goes on where it was.
+# TeePerf and its peers beside native code: benchmarks/README.md. Let nothing else run meanwhile.
+# Cut off and started again it goes on where it was.
 bench bench-quick:
 	@tools/setup --build
 	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
@@ -54,7 +54,8 @@ bench-selection:
 	@tools/build release
 	@benchmarks/selection/run $(BENCH_OPTIONS)
 
-# Whether 'record --budget' holds, and what it names: benchmarks/budget/README.md. Let nothing else run meanwhile.
+# Whether 'record --budget' holds, and what it names: benchmarks/budget/README.md. Let nothing else
+# run meanwhile.
 bench-budget:
 	@tools/setup --build
 	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
@@ -68,7 +69,8 @@ bench-accuracy:
 	@tools/build release
 	@benchmarks/accuracy/run $(BENCH_OPTIONS)
 
-# Reading traces: events a second, memory, symbols, queries, the report. Let nothing else run meanwhile.
+# Reading traces: events a second, memory, symbols, queries, the report. Let nothing else run
+# meanwhile.
 bench-analyzer:
 	@tools/setup --build
 	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2

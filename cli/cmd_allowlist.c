@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf allowlist: make, check and explain lists of functions to instrument; cli/allowlist/cmd_*.c.
+// teeperf allowlist: make, check and explain lists of functions to instrument;
+// cli/allowlist/cmd_*.c.
 #include "cli/command/command.h"
 
 #define TP_COMMAND(symbol) extern const struct tp_command symbol;

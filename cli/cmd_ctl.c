@@ -124,7 +124,8 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 	return TP_EXIT_FAILED;
 }
 
-// The process that has the functions: the one that records, or else the program that was started; 0: its number says nothing.
+// The process that has the functions: the one that records, or else the program that was started;
+// 0: its number says nothing.
 static pid_t process_of(const struct tp_control_reply *reply)
 {
 	const uint32_t pid = reply->foreign    ? 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf experiment: run the experiments of a plan, and make tables and a page of what they measured.
+// teeperf experiment: run the experiments of a plan, and make tables and a page of what they
+// measured.
 #define _GNU_SOURCE
 #include "cli/command/command.h"
 #include "experiment/results.h"

@@ -154,7 +154,8 @@ static int choose(const struct tp_open_trace *open, const char *file)
 	return TP_EXIT_DONE;
 }
 
-// What the process is called in an export of several: its program, its id and, after a dash, its number among those of this id.
+// What the process is called in an export of several: its program, its id and, after a dash, its
+// number among those of this id.
 static void add_process_name(
     const struct tp_open_family *members, uint32_t index, struct tp_buf *out)
 {
@@ -454,7 +455,8 @@ static int run(int argc, char **argv)
 		status = check_options();
 	if (status)
 		return status;
-	// Single calls are shown as recorded: what all calls together have cost cannot be taken off one.
+	// Single calls are shown as recorded: what all calls together have cost cannot be taken off
+	// one.
 	if (export->slices && !family)
 		open_options.raw = true;
 	return family ? export_family(argv[0]) : export_one(argv[0]);

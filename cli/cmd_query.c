@@ -89,7 +89,8 @@ static int add_parameters(struct opened *opened)
 	return TP_EXIT_DONE;
 }
 
-// That the SQL which is to be run has each parameter that is given; what standard input will say is not known.
+// That the SQL which is to be run has each parameter that is given; what standard input will say is
+// not known.
 static int check_parameters(const struct opened *opened, int argc, char **argv)
 {
 	const struct tp_query_session *session = &opened->session;

@@ -121,7 +121,8 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		tp_record_attach_tell(&options->attach, session, options->wanted.argv != NULL);
 }
 
-// End the recording and tell what became of it. Whether all of it is as it should be; `ended`: the program has.
+// End the recording and tell what became of it. Whether all of it is as it should be; `ended`: the
+// program has.
 static bool finish(const struct tp_record_options *options, struct tp_session *session, bool ended)
 {
 	struct tp_session_counts counts;

@@ -139,7 +139,8 @@ static int show(const struct teeperf_module *module, const struct tp_symbol_opti
 	}
 	tp_open_warn_all(&notes);
 	if (!status) {
-		// A piece at a time: memory that is written once costs more than what is written to it.
+		// A piece at a time: memory that is written once costs more than what is written to
+		// it.
 		struct tp_out_file out;
 		tp_stdout_open(&out);
 		write_table(symbols, count, &out.buf);

@@ -54,7 +54,8 @@ static bool is_key(const char *name, const char *table, const char *key)
 	       strcmp(name + length + 1, key) == 0;
 }
 
-// The part of TABLE.KEY that is left in the table CURRENT, or NULL: "env.X" of "loader.env.X" in "loader".
+// The part of TABLE.KEY that is left in the table CURRENT, or NULL: "env.X" of "loader.env.X" in
+// "loader".
 static const char *rest_of(const char *whole, const char *current)
 {
 	const size_t length = strlen(current);

@@ -50,7 +50,10 @@ extern const char *const tp_push_servers[];
 
 /* Whether they go together, and with EXPORT. Returns an exit code. */
 int tp_push_check(const struct tp_push_options *options, const struct tp_export *export);
-/* Have the LABELS in WANTED: those that were given, and those of the trace. Returns an exit code; release them in any case. */
+/*
+ * Have the LABELS in WANTED: those that were given, and those of the trace. Returns an exit code;
+ * release them in any case.
+ */
 int tp_push_label(const struct tp_push_options *options, const struct tp_analysis *analysis,
     struct tp_profile_labels *labels, struct tp_export_options *wanted);
 /* Send the export of ANALYSIS. Returns an exit code. */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The BPF programs of 'record --events' (recorder/kernel/events.bpf.c), compiled and embedded. They need clang, whichever compiles
-# the rest, and libbpf; nothing of the running kernel. TEEPERF_BPF_OBJECT is the generated source, empty if they are not built.
+# The BPF programs of 'record --events' (recorder/kernel/events.bpf.c), compiled and embedded. They
+# need clang, whichever compiles the rest, and libbpf; nothing of the running kernel.
+# TEEPERF_BPF_OBJECT is the generated source, empty if they are not built.
 
 find_program(TEEPERF_BPF_CLANG NAMES clang-19 clang-22 clang-16 clang-14 clang)
 find_path(TEEPERF_LIBBPF_INCLUDE bpf/libbpf.h)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The runtime for other processors, in lib/teeperf/<processor>/, where 'teeperf cc --target' looks for it: for
-# each that clang can compile and link for here, which takes a C library of it.
+# The runtime for other processors, in lib/teeperf/<processor>/, where 'teeperf cc --target' looks
+# for it: for each that clang can compile and link for here, which takes a C library of it.
 
 set(TEEPERF_CROSS "" CACHE STRING
 	"other processors to build the runtime for, as aarch64;riscv64 (empty: all that can be; none)")
@@ -51,7 +51,8 @@ function(teeperf_cross_objects out machine scratch options)
 	set(${out} "${objects}" PARENT_SCOPE)
 endfunction()
 
-# The runtime for MACHINE: static and shared, and that of the ports whose rows in runtime/ports.def name it.
+# The runtime for MACHINE: static and shared, and that of the ports whose rows in runtime/ports.def
+# name it.
 function(teeperf_cross_runtime machine)
 	set(dir "${PROJECT_BINARY_DIR}/lib/teeperf/${machine}")
 	set(scratch "${PROJECT_BINARY_DIR}/objects-${machine}")

@@ -36,7 +36,8 @@ install(FILES "${PROJECT_BINARY_DIR}/cmake/TeePerfConfig.cmake"
 configure_file(cmake/teeperf.pc.in "${PROJECT_BINARY_DIR}/cmake/teeperf.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/cmake/teeperf.pc" DESTINATION lib/pkgconfig)
 
-# A unit names its program in full, and where that is can be said as late as in "cmake --install --prefix".
+# A unit names its program in full, and where that is can be said as late as in "cmake --install
+# --prefix".
 install(CODE "set(TEEPERF_BINDIR \"\${CMAKE_INSTALL_PREFIX}/bin\")
 	configure_file(\"${PROJECT_SOURCE_DIR}/cmake/teeperf@.service.in\"
 		\"${PROJECT_BINARY_DIR}/cmake/teeperf@.service\" @ONLY)")

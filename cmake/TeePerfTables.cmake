@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The tables that follow from file names: commands.inc, allowlist_commands.inc, fleet_commands.inc, views.inc, exports.inc.
-# And the rows of runtime/ports.def.
+# The tables that follow from file names: commands.inc, allowlist_commands.inc, fleet_commands.inc,
+# views.inc, exports.inc. And the rows of runtime/ports.def.
 
 set(TEEPERF_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 
-# Write OUTPUT with a line MACRO(tp_<PREFIX>NAME) for each source NAME.c that matches one of the globs, sorted by name.
+# Write OUTPUT with a line MACRO(tp_<PREFIX>NAME) for each source NAME.c that matches one of the
+# globs, sorted by name.
 function(teeperf_table output macro prefix)
 	set(globs)
 	foreach(glob IN LISTS ARGN)
@@ -24,8 +25,8 @@ function(teeperf_table output macro prefix)
 	file(CONFIGURE OUTPUT "${TEEPERF_GENERATED_DIR}/${output}" CONTENT "${text}" @ONLY)
 endfunction()
 
-# Set OUT to the text of FOLDER/NAME.sql, in which a line "-- part PART" is FOLDER/parts/PART.sql; write it to the folder
-# TEEPERF_QUESTIONS_DIR/TO as well.
+# Set OUT to the text of FOLDER/NAME.sql, in which a line "-- part PART" is FOLDER/parts/PART.sql;
+# write it to the folder TEEPERF_QUESTIONS_DIR/TO as well.
 function(teeperf_question out folder name to)
 	file(READ "${folder}/${name}.sql" sql)
 	string(REGEX MATCHALL "-- part [a-z_]+\n" lines "${sql}")
@@ -46,7 +47,8 @@ function(teeperf_quote out text)
 	set(${out} "\"${text}\"" PARENT_SCOPE)
 endfunction()
 
-# Write OUTPUT with a line TP_QUESTION("NAME", "TEXT", "TEXT for ClickHouse") for each NAME.sql of analyzer/fleet/questions/sql.
+# Write OUTPUT with a line TP_QUESTION("NAME", "TEXT", "TEXT for ClickHouse") for each NAME.sql of
+# analyzer/fleet/questions/sql.
 set(TEEPERF_QUESTIONS_DIR "${TEEPERF_GENERATED_DIR}/fleet")
 function(teeperf_questions output)
 	set(folder "${PROJECT_SOURCE_DIR}/analyzer/fleet/questions/sql")
@@ -65,8 +67,8 @@ function(teeperf_questions output)
 	file(CONFIGURE OUTPUT "${TEEPERF_GENERATED_DIR}/${output}" CONTENT "${text}" @ONLY)
 endfunction()
 
-# Set TEEPERF_PORTS to the names in runtime/ports.def, and for each TEEPERF_PORT_<name>_RUNTIME, _MACHINES and _FILES;
-# write port_names.inc, the names as a sentence has them.
+# Set TEEPERF_PORTS to the names in runtime/ports.def, and for each TEEPERF_PORT_<name>_RUNTIME,
+# _MACHINES and _FILES; write port_names.inc, the names as a sentence has them.
 function(teeperf_ports)
 	set(table "${PROJECT_SOURCE_DIR}/runtime/ports.def")
 	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}")

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The recorder for targets: one static 'teeperf' that records, and needs nothing of C++, libdwarf, libelf and SQLite.
-# The files of cli/target/ stand in for what of the complete command it goes without. zstd is used if it can be linked.
-# With TEEPERF_EVENTS it has 'record --events', and libbpf with libelf and zlib, which that needs.
+# The recorder for targets: one static 'teeperf' that records, and needs nothing of C++, libdwarf,
+# libelf and SQLite. The files of cli/target/ stand in for what of the complete command it goes
+# without. zstd is used if it can be linked. With TEEPERF_EVENTS it has 'record --events', and
+# libbpf with libelf and zlib, which that needs.
 
 option(TEEPERF_STATIC "link the recorder for targets statically" ON)
 option(TEEPERF_EVENTS "the recorder for targets has 'record --events', by the toolchain's libbpf, libelf and zlib" OFF)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# A header for any processor. Alone in a folder, so that no other header of the building machine is seen.
+# A header for any processor. Alone in a folder, so that no other header of the building machine is
+# seen.
 find_file(TEEPERF_XXHASH_HEADER xxhash.h)
 find_file(TEEPERF_XXHASH_HEADER xxhash.h NO_CMAKE_FIND_ROOT_PATH PATHS /usr/local/include /usr/include)
 if(NOT TEEPERF_XXHASH_HEADER)

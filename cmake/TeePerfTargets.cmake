@@ -27,7 +27,8 @@ if(NOT TEEPERF_NCURSES_INCLUDE OR NOT TEEPERF_NCURSES)
 	set(TEEPERF_NOT_TUI "/cli/tui/(run|screen)\\.c$")
 endif()
 
-# The rooms of each library; query, the live budget, and the recovery of killed recorders' logs are apart from what they need most of.
+# The rooms of each library; query, the live budget, and the recovery of killed recorders' logs are
+# apart from what they need most of.
 set(TEEPERF_ROOMS_common common common/chunks)
 set(TEEPERF_ROOMS_allowlists allowlists/language allowlists/convert)
 set(TEEPERF_ROOMS_inventory allowlists/inventory)
@@ -69,7 +70,8 @@ if(TEEPERF_BPF_OBJECT)
 	set(TEEPERF_NOT_BPF "/kernel/(events\\.bpf|bpf_absent)\\.c$")
 endif()
 
-# Pages as strings: OUTPUT has what FOLDER/NAME.css, FOLDER/page.html and the PARTS of its script become.
+# Pages as strings: OUTPUT has what FOLDER/NAME.css, FOLDER/page.html and the PARTS of its script
+# become.
 function(teeperf_page target output folder name header)
 	set(embed "${PROJECT_SOURCE_DIR}/analyzer/output/report/viewer/embed.py")
 	file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*")
@@ -156,7 +158,8 @@ function(teeperf_host_variant suffix dir flags)
 	target_link_libraries(tp_query${suffix} PUBLIC
 		tp_analyzer${suffix} tp_common${suffix} "${TEEPERF_SQLITE}")
 
-	# The one file in C++ outside the pass. With sanitizers it compiles in a third of the time at -O0; fuzzing wants it quick.
+	# The one file in C++ outside the pass. With sanitizers it compiles in a third of the time
+	# at -O0; fuzzing wants it quick.
 	if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TEEPERF_FUZZ)
 		set_source_files_properties("${PROJECT_SOURCE_DIR}/experiment/toml.cpp" PROPERTIES COMPILE_OPTIONS -O0)
 	endif()
@@ -219,7 +222,8 @@ foreach(shell bash zsh fish)
 endforeach()
 add_custom_target(tp_completions ALL DEPENDS ${scripts})
 teeperf_shipped("${PROJECT_BINARY_DIR}")
-# With lines and functions, which is what reports show; without variables it compiles in three quarters of the time.
+# With lines and functions, which is what reports show; without variables it compiles in three
+# quarters of the time.
 if(TEEPERF_TEST_ASAN)
 	teeperf_host_variant(-asan "${PROJECT_BINARY_DIR}/asan"
 		"-fsanitize=address,undefined;-fno-sanitize-recover=all;-fno-omit-frame-pointer;-g1")
@@ -227,8 +231,8 @@ if(TEEPERF_TEST_ASAN)
 endif()
 
 # The runtime is linked into the profiled program: never a sanitizer, never the plugin.
-# Its platforms: one port/NAME.c each, beside what all have, what those with POSIX below them have, and what
-# those have that stand alone.
+# Its platforms: one port/NAME.c each, beside what all have, what those with POSIX below them have,
+# and what those have that stand alone.
 teeperf_sources(core "runtime/*.c" "runtime/arch/*.S")
 list(FILTER core EXCLUDE REGEX "/(fork|elf_segments)\\.c$")
 set(TEEPERF_RUNTIME_COMMON -O2 -g -fvisibility=hidden -fno-exceptions -fno-stack-protector -U_FORTIFY_SOURCE -ffreestanding)
@@ -248,16 +252,16 @@ function(teeperf_runtime_files out)
 	set(${out} "${files}" PARENT_SCOPE)
 endfunction()
 
-# Runs between any two instructions of the program: it must leave vector registers alone. (No such option
-# for riscv64, where runtime/arch/riscv64.inc saves what compilers may use.)
+# Runs between any two instructions of the program: it must leave vector registers alone. (No such
+# option for riscv64, where runtime/arch/riscv64.inc saves what compilers may use.)
 teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread counts gates switch context modules port/private_log)
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
 	set_source_files_properties(${TEEPERF_RUNTIME_ANYWHERE}
 		PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
 endif()
 
-# What a runtime has below it, as runtime/ports.def names it: the objects that it is put together with, and what its port's
-# file is compiled with.
+# What a runtime has below it, as runtime/ports.def names it: the objects that it is put together
+# with, and what its port's file is compiled with.
 function(teeperf_runtime_core name flags)
 	add_library(${name} OBJECT ${core} ${ARGN})
 	target_link_libraries(${name} PRIVATE tp_flags)
@@ -279,8 +283,8 @@ target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
 list(FILTER posix EXCLUDE REGEX "/port/posix_(late|log)\\.c$")
 set(TEEPERF_SYSTEM_FLAGS ${TEEPERF_RUNTIME_FLAGS})
 teeperf_runtime_core(tp_runtime_SYSTEM "${TEEPERF_SYSTEM_FLAGS}" ${posix})
-# The same, and the log is private and sent. Of memory that is not used nothing is there: so many chunks that a thread that
-# is stopped while it sends costs nothing.
+# The same, and the log is private and sent. Of memory that is not used nothing is there: so many
+# chunks that a thread that is stopped while it sends costs nothing.
 set(TEEPERF_STREAM_FLAGS ${TEEPERF_RUNTIME_FLAGS} -DTP_PRIVATE_CHUNKS=256)
 add_library(tp_runtime_STREAM ALIAS tp_runtime_SYSTEM)
 set(TEEPERF_STREAM_FILES port/posix_stream port/private_log)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# For the toolchain files of the presets, which set TEEPERF_MACHINE: GCC for that processor, or else clang, which takes
-# the C library of Debian's libc6-dev-*-cross. Buildroot and Yocto have toolchain files of their own.
+# For the toolchain files of the presets, which set TEEPERF_MACHINE: GCC for that processor, or else
+# clang, which takes the C library of Debian's libc6-dev-*-cross. Buildroot and Yocto have toolchain
+# files of their own.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${TEEPERF_MACHINE})

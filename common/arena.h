@@ -24,17 +24,17 @@ void *tp_arena_alloc(struct tp_arena *arena, size_t size);
 char *tp_arena_copy(struct tp_arena *arena, const char *text, size_t size);
 
 /*
- * Memory for tables that are looked into all over the place. On huge pages where the kernel gives them: with
- * small ones, each look costs a miss of the TLB, which in a virtual machine takes longer than one of the
- * caches.
+ * Memory for tables that are looked into all over the place. On huge pages where the kernel gives
+ * them: with small ones, each look costs a miss of the TLB, which in a virtual machine takes longer
+ * than one of the caches.
  */
 
 /* COUNT zeroed items of SIZE bytes, aligned to 64; NULL: no memory. Free it with free(). */
 void *tp_table_alloc(size_t count, size_t size);
 
 /*
- * Small pieces, of whole UNITs each, that are freed all at once; pieces that are given back are used again for
- * pieces of the same size.
+ * Small pieces, of whole UNITs each, that are freed all at once; pieces that are given back are
+ * used again for pieces of the same size.
  */
 #define TP_POOL_UNIT 64
 #define TP_POOL_UNITS_MAX 128

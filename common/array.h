@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Arrays that grow, and searches in sorted ones: the caller has a pointer, a count, and how many items there is room for.
+ * Arrays that grow, and searches in sorted ones: the caller has a pointer, a count, and how many
+ * items there is room for.
  *
  *	if (!TP_GROW(list->items, list->room, list->count + 1))
  *		return TP_ERR_MEMORY;
@@ -17,8 +18,8 @@
 #define TP_ARRAY_FIRST 16 /* items that there is room for at first */
 
 /*
- * ITEMS of SIZE bytes each, with room for at least NEED and at most MOST of them: twice as many as before, where that is
- * enough. Sets *ROOM. NULL: no memory, or NEED is above MOST.
+ * ITEMS of SIZE bytes each, with room for at least NEED and at most MOST of them: twice as many as
+ * before, where that is enough. Sets *ROOM. NULL: no memory, or NEED is above MOST.
  */
 static inline void *tp_array_grow(
     void *items, uint64_t *room, uint64_t need, uint64_t most, size_t size)
@@ -35,8 +36,8 @@ static inline void *tp_array_grow(
 }
 
 /*
- * Have room for NEED items in the array ITEMS, which has ROOM, a variable of an unsigned type. False: out of memory, or
- * NEED does not fit that type; then nothing has changed.
+ * Have room for NEED items in the array ITEMS, which has ROOM, a variable of an unsigned type.
+ * False: out of memory, or NEED does not fit that type; then nothing has changed.
  */
 #define TP_GROW(items, room, need)                                                               \
 	__extension__({                                                                          \
@@ -59,8 +60,8 @@ static inline void *tp_array_grow(
 #define TP_COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /*
- * The first number from FROM on, or END, for which BEFORE is false: an expression of the variable AT that is true for all
- * numbers up to some number and false for all above it.
+ * The first number from FROM on, or END, for which BEFORE is false: an expression of the variable
+ * AT that is true for all numbers up to some number and false for all above it.
  */
 #define TP_LOWER_BOUND(from, end, at, before)                                                  \
 	__extension__({                                                                        \

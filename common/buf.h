@@ -16,7 +16,10 @@ struct tp_buf {
 	size_t size;     /* bytes in use, without the NUL */
 	size_t capacity; /* bytes allocated; 0 while data is the shared empty string */
 	bool failed;     /* memory ran out, or drain failed; sticky */
-	/* Takes size bytes and forgets them (tp_buf_reset), or fails; called above TP_BUF_DRAIN_SIZE. */
+	/*
+	 * Takes size bytes and forgets them (tp_buf_reset), or fails; called above
+	 * TP_BUF_DRAIN_SIZE.
+	 */
 	bool (*drain)(struct tp_buf *buf);
 };
 

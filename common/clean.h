@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Text from a trace, a binary or a file name, before a person sees it. Nothing in clean text steers a terminal, changes
- * the order in which a line is read, or is anything but UTF-8.
+ * Text from a trace, a binary or a file name, before a person sees it. Nothing in clean text steers
+ * a terminal, changes the order in which a line is read, or is anything but UTF-8.
  */
 #ifndef TP_CLEAN_H
 #define TP_CLEAN_H
@@ -11,7 +11,10 @@
 
 #include "buf.h"
 
-/* Bytes of the UTF-8 character that AT, which ends with a NUL, begins with; 0 if it begins with none. */
+/*
+ * Bytes of the UTF-8 character that AT, which ends with a NUL, begins with; 0 if it begins with
+ * none.
+ */
 static inline size_t tp_clean_character(const unsigned char *at)
 {
 	const unsigned char lead = at[0];
@@ -32,9 +35,10 @@ static inline size_t tp_clean_character(const unsigned char *at)
 }
 
 /*
- * The code point of the character of SIZE bytes at AT if it must not reach a person as it is, else 0:
- * a control character (C0, DEL, C1), a line or paragraph separator, or one of Unicode's marks, embeddings, overrides and
- * isolates of direction (Unicode Standard Annex 9). pre: SIZE is tp_clean_character(AT), not 0, and AT is not empty.
+ * The code point of the character of SIZE bytes at AT if it must not reach a person as it is, else
+ * 0: a control character (C0, DEL, C1), a line or paragraph separator, or one of Unicode's marks,
+ * embeddings, overrides and isolates of direction (Unicode Standard Annex 9). pre: SIZE is
+ * tp_clean_character(AT), not 0, and AT is not empty.
  */
 unsigned tp_clean_unfit(const unsigned char *at, size_t size);
 
@@ -42,15 +46,17 @@ unsigned tp_clean_unfit(const unsigned char *at, size_t size);
 bool tp_is_clean(const char *text);
 
 /*
- * Replace unprintable characters in SIZE bytes of TEXT by '?', byte for byte, and so each byte that is not UTF-8. TEXT has a NUL
- * after SIZE bytes.
+ * Replace unprintable characters in SIZE bytes of TEXT by '?', byte for byte, and so each byte that
+ * is not UTF-8. TEXT has a NUL after SIZE bytes.
  */
 void tp_clean(char *text, size_t size);
 
 /* Add TEXT, cleaned; or the first SIZE bytes of it, which hold no NUL. The length stays. */
 void tp_buf_add_clean(struct tp_buf *buf, const char *text);
 void tp_buf_add_clean_part(struct tp_buf *buf, const char *text, size_t size);
-/* As tp_buf_addf, cleaned. A newline at the end of FORMAT stays one; there must be none before it. */
+/*
+ * As tp_buf_addf, cleaned. A newline at the end of FORMAT stays one; there must be none before it.
+ */
 void tp_buf_addf_clean(struct tp_buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

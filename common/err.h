@@ -49,8 +49,8 @@ int tp_err_set_line(struct tp_err *err, int code, const char *file, uint32_t lin
     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /*
- * Add the text at err->column (err may be NULL): LINE of SIZE bytes is the whole line; of a long one, the part near
- * the column is kept.
+ * Add the text at err->column (err may be NULL): LINE of SIZE bytes is the whole line; of a long
+ * one, the part near the column is kept.
  */
 void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size);
 
@@ -62,8 +62,8 @@ int tp_err_system(struct tp_err *err, int errno_value, const char *file, const c
     __attribute__((format(printf, 4, 5)));
 
 /*
- * What is wrong with an input that is analysed all the same. A damaged file can have as many problems as bytes, so only
- * the first ones are kept; the rest is counted.
+ * What is wrong with an input that is analysed all the same. A damaged file can have as many
+ * problems as bytes, so only the first ones are kept; the rest is counted.
  */
 #define TP_PROBLEMS_KEPT 32
 struct tp_problems {

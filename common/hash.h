@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Hashes for tables in memory (common/index.h) and for keys that are written down: FNV-1a of 64 bits
- * (include/teeperf/abi.h), which may never change, and one multiplication for numbers, which may.
+ * Hashes for tables in memory (common/index.h) and for keys that are written down: FNV-1a of 64
+ * bits (include/teeperf/abi.h), which may never change, and one multiplication for numbers, which
+ * may.
  */
 #ifndef TP_HASH_H
 #define TP_HASH_H
@@ -27,7 +28,10 @@ static inline uint64_t tp_hash_text(const char *text)
 	return teeperf_hash_bytes(TEEPERF_HASH_START, text, strlen(text));
 }
 
-/* The upper half of a product is well mixed. Numbers that somebody may choose need a secret: analyzer/import/number_set.c. */
+/*
+ * The upper half of a product is well mixed. Numbers that somebody may choose need a secret:
+ * analyzer/import/number_set.c.
+ */
 static inline uint32_t tp_hash_number(uint64_t number)
 {
 	return (uint32_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 32);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Finds items of an array by a hash of their key: open addressing, one place after another, at most half of
- * them in use. The caller keeps the items, numbered from 1 on, and compares them with the key:
+ * Finds items of an array by a hash of their key: open addressing, one place after another, at most
+ * half of them in use. The caller keeps the items, numbered from 1 on, and compares them with the
+ * key:
  *
  *	uint32_t *slot = tp_index_first(&index, hash);
  *	while (*slot && !is_it(&items[*slot]))
@@ -29,8 +30,9 @@ void tp_index_release(struct tp_index *index);
 /* The hash of item NUMBER of CONTEXT. */
 typedef uint32_t tp_index_hash(const void *context, uint32_t number);
 /*
- * Have a free slot for one more than COUNT items, with numbers 1 to COUNT, all of which are in the index; of a zeroed index
- * the first slots. False: out of memory, or too many; then nothing has changed.
+ * Have a free slot for one more than COUNT items, with numbers 1 to COUNT, all of which are in the
+ * index; of a zeroed index the first slots. False: out of memory, or too many; then nothing has
+ * changed.
  */
 bool tp_index_reserve(
     struct tp_index *index, uint32_t count, tp_index_hash *hash, const void *context);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Writes JSON into a tp_buf as it goes: the writer puts commas, quotes and escapes, and keeps one bit for each open object or
- * array. KEY is the name of a member and needs no escapes; it is NULL for an element of an array and for the outermost value.
- * Errors are in out->failed.
+ * Writes JSON into a tp_buf as it goes: the writer puts commas, quotes and escapes, and keeps one
+ * bit for each open object or array. KEY is the name of a member and needs no escapes; it is NULL
+ * for an element of an array and for the outermost value. Errors are in out->failed.
  *
  *	struct tp_json json;
  *	tp_json_init(&json, out, TP_JSON_SPACED);
@@ -57,13 +57,16 @@ void tp_json_null(struct tp_json *json, const char *key);
 /* A value that the caller adds to json->out itself. */
 void tp_json_value(struct tp_json *json, const char *key);
 
-/* Each item of the last one opened is on its own line, two spaces deeper than the line of its end. */
+/*
+ * Each item of the last one opened is on its own line, two spaces deeper than the line of its end.
+ */
 void tp_json_lines(struct tp_json *json);
 /* The next item, or end, begins a line with INDENT spaces. */
 void tp_json_line(struct tp_json *json, uint32_t indent);
 
 /*
- * Add TEXT in quotes. Invalid UTF-8 becomes U+FFFD, byte by byte, and unprintable characters (common/clean.h) become escapes.
+ * Add TEXT in quotes. Invalid UTF-8 becomes U+FFFD, byte by byte, and unprintable characters
+ * (common/clean.h) become escapes.
  */
 void tp_json_quote(struct tp_buf *out, const char *text);
 

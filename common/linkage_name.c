@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C++ names as people write them, by the C++ runtime library's demangler; and what the standard libraries define.
+// C++ names as people write them, by the C++ runtime library's demangler; and what the standard
+// libraries define.
 #include "linkage_name.h"
 
 #include <stddef.h>
@@ -12,11 +13,11 @@
 // Itanium C++ ABI, section 3.4; declared here because <cxxabi.h> is for C++ only.
 char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
-// A part of a name (S1_, T_) may stand for an earlier part, that for several others, and so on: 300 bytes are
-// enough for more text than there is memory. With R of them the text is at most 3^(R/3) times as long as
-// without, which is when each part stands for three of the one before it. A pack expansion (Dp) repeats what
-// follows, at most as often as the name has bytes. Of 88,000 names in LLVM and
-// clang 63 are above WORST_MAX.
+// A part of a name (S1_, T_) may stand for an earlier part, that for several others, and so on: 300
+// bytes are enough for more text than there is memory. With R of them the text is at most 3^(R/3)
+// times as long as without, which is when each part stands for three of the one before it. A pack
+// expansion (Dp) repeats what follows, at most as often as the name has bytes. Of 88,000 names in
+// LLVM and clang 63 are above WORST_MAX.
 static uint64_t worst_size(const char *name)
 {
 	const uint64_t size = strlen(name) + 1;
@@ -31,7 +32,8 @@ static uint64_t worst_size(const char *name)
 		if (*end == '_' && ++references % 3 == 0)
 			worst *= 3;
 	}
-	// Bytes stand for words: "y" for unsigned long long. In all of those libraries it is five times as many.
+	// Bytes stand for words: "y" for unsigned long long. In all of those libraries it is five
+	// times as many.
 	return worst * 8;
 }
 

@@ -15,8 +15,10 @@ enum { TP_DEMANGLE_MAX = 65536 };
  */
 char *tp_demangle(const char *name);
 
-/* Whether a function is from a system header: by its FILE, or, if that is "" as without debug information, by
- * its linkage NAME. */
+/*
+ * Whether a function is from a system header: by its FILE, or, if that is "" as without debug
+ * information, by its linkage NAME.
+ */
 bool tp_is_from_system(const char *file, const char *name);
 
 #endif

@@ -36,7 +36,8 @@ static int open_beside(struct tp_replace *replace)
 	memcpy(replace->temporary, replace->target, directory);
 	int fd = -1;
 	for (int i = 0; i < TRIES && fd < 0; i++) {
-		// In a folder like /tmp, somebody else could be there first with any name that he can guess.
+		// In a folder like /tmp, somebody else could be there first with any name that he
+		// can guess.
 		unsigned long long random;
 		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			break;

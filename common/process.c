@@ -23,7 +23,8 @@ int tp_process_wait(pid_t pid)
 	return status;
 }
 
-// All that comes through FD, until it is closed. False if that is more than MOST bytes, or there is no memory.
+// All that comes through FD, until it is closed. False if that is more than MOST bytes, or there is
+// no memory.
 static bool receive(int fd, uint64_t most, struct tp_buf *got)
 {
 	char block[65536];
@@ -111,7 +112,8 @@ int tp_process_run(const struct tp_program *program, int *status)
 		code = errno;
 	if (!code)
 		code = spawn(program, (const int[]){in[0], out[1]}, &pid);
-	// Before we write, so that a program that does not read its input cannot end us: the pipe has a reader.
+	// Before we write, so that a program that does not read its input cannot end us: the pipe
+	// has a reader.
 	if (!code && program->input)
 		tp_write_all(in[1], program->input, strlen(program->input));
 	for (int i = 0; i < 2; i++)

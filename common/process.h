@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Child processes: programs whose output is needed, and work in a separate process, because it may crash.
- * (recorder/launch.h starts the recorded program.)
+ * Child processes: programs whose output is needed, and work in a separate process, because it may
+ * crash. (recorder/launch.h starts the recorded program.)
  */
 #ifndef TP_PROCESS_H
 #define TP_PROCESS_H
@@ -21,7 +21,8 @@ struct tp_program {
 };
 
 /*
- * Run PROGRAM to its end. Returns 0, or an errno if it could not be started; *STATUS is then that of tp_process_wait.
+ * Run PROGRAM to its end. Returns 0, or an errno if it could not be started; *STATUS is then that
+ * of tp_process_wait.
  */
 int tp_process_run(const struct tp_program *program, int *status);
 
@@ -37,8 +38,8 @@ typedef int tp_process_work(void *context, int fd);
 /* Start it. 0, or an errno. Nothing that was registered to run at exit runs in it. */
 int tp_process_fork(struct tp_process *process, tp_process_work *work, void *context);
 /*
- * Add all that it writes to GOT, and wait for its end. True if that was at most MOST bytes; with more, or without memory, it is
- * killed. *STATUS is that of tp_process_wait.
+ * Add all that it writes to GOT, and wait for its end. True if that was at most MOST bytes; with
+ * more, or without memory, it is killed. *STATUS is that of tp_process_wait.
  */
 bool tp_process_take(struct tp_process *process, uint64_t most, struct tp_buf *got, int *status);
 /* End it at once. */
@@ -47,7 +48,10 @@ void tp_process_kill(struct tp_process *process);
 /* The program NAME along PATH, or where its slashes say. False if there is none. */
 bool tp_find_program(const char *name, char path[PATH_MAX]);
 
-/* Wait for the end of PID. Its status, as of waitpid; 0 where that is not known, as SIGCHLD is ignored. */
+/*
+ * Wait for the end of PID. Its status, as of waitpid; 0 where that is not known, as SIGCHLD is
+ * ignored.
+ */
 int tp_process_wait(pid_t pid);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Functions of the kernel's SGX driver that 'record --events sgx' times: enum teeperf_sgx_function of trace.h, by name. */
+/*
+ * Functions of the kernel's SGX driver that 'record --events sgx' times: enum teeperf_sgx_function
+ * of trace.h, by name.
+ */
 #ifndef TP_SGX_FUNCTIONS_H
 #define TP_SGX_FUNCTIONS_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One pass over a demangled name, which copies what stays. A bracket that nothing closes ends it: the name stays as it is.
+// One pass over a demangled name, which copies what stays. A bracket that nothing closes ends it:
+// the name stays as it is.
 #include "short_name.h"
 
 #include <stdbool.h>
@@ -83,7 +84,8 @@ static bool ends_with(const struct names *names, const char *text)
 	       !memcmp(names->out->data + names->out->size - length, text, length);
 }
 
-// Whether all that the arguments have beside the type of characters is what they have by default: its traits and its allocator.
+// Whether all that the arguments have beside the type of characters is what they have by default:
+// its traits and its allocator.
 static bool are_defaults(const char *at, const char *end, const char *type, size_t length)
 {
 	static const char *const templates[] = {"std::char_traits<", "std::allocator<",
@@ -107,7 +109,8 @@ static bool are_defaults(const char *at, const char *end, const char *type, size
 	return true;
 }
 
-// "std::basic_string" with the arguments from AT to END becomes "std::string". False: it has another allocator, or is no such.
+// "std::basic_string" with the arguments from AT to END becomes "std::string". False: it has
+// another allocator, or is no such.
 static bool name_string(struct names *names, const char *at, const char *end)
 {
 	static const struct {
@@ -143,7 +146,8 @@ static bool name_string(struct names *names, const char *at, const char *end)
 	return false;
 }
 
-// Arguments of a template; or, where a name begins, a type of Rust: "<T as Trait>". False: they do not end.
+// Arguments of a template; or, where a name begins, a type of Rust: "<T as Trait>". False: they do
+// not end.
 static bool add_angles(struct names *names, const char *begin, uint32_t nested)
 {
 	const char *behind = skip_group(begin, names->at, names->end);

@@ -8,8 +8,8 @@
 enum { TP_SPELLING_MOST = 15 };
 
 /*
- * How many letters have to be changed, added, left out, or swapped with their neighbour to make A of
- * B; MOST + 1 if that are more than MOST. pre: MOST <= TP_SPELLING_MOST.
+ * How many letters have to be changed, added, left out, or swapped with their neighbour to make A
+ * of B; MOST + 1 if that are more than MOST. pre: MOST <= TP_SPELLING_MOST.
  */
 uint32_t tp_spelling_distance(const char *a, const char *b, uint32_t most);
 

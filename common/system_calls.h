@@ -8,7 +8,8 @@
 
 enum tp_system_call_use {
 	TP_SYSTEM_CALL_OTHER = 0,
-	TP_SYSTEM_CALL_READS, /* the first argument is a descriptor, the result bytes read from it */
+	/* the first argument is a descriptor, the result bytes read from it */
+	TP_SYSTEM_CALL_READS,
 	TP_SYSTEM_CALL_WRITES, /* ... written to it */
 	TP_SYSTEM_CALL_COPIES, /* the result is bytes that went from one descriptor to another */
 	TP_SYSTEM_CALL_FUTEX,  /* the first argument is the address of a futex */

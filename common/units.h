@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Numbers with units, as people read and write them. Printed text goes into TEXT, which is returned. The rounding of each
- * kind must not change, because users compare the results.
+ * Numbers with units, as people read and write them. Printed text goes into TEXT, which is
+ * returned. The rounding of each kind must not change, because users compare the results.
  */
 #ifndef TP_UNITS_H
 #define TP_UNITS_H
@@ -29,7 +29,10 @@ char *tp_text_share(char text[TP_TEXT_NUMBER], double share);
 /* With decimals only where there are any: "5%". */
 char *tp_text_share_exact(char text[TP_TEXT_NUMBER], double share);
 
-/* "5%", "2.5 %" or "5" as 0.05; above 0 and at most 1000 %. 0 or TP_ERR_SYNTAX; *err says which form was expected. */
+/*
+ * "5%", "2.5 %" or "5" as 0.05; above 0 and at most 1000 %. 0 or TP_ERR_SYNTAX; *err says which
+ * form was expected.
+ */
 int tp_units_share(const char *text, double *share, struct tp_err *err);
 
 /* "15.5", "15.5ns", "3us", "2ms", "0.7s" in nanoseconds, above 0; a bare number is nanoseconds. */
@@ -48,7 +51,8 @@ static inline uint64_t tp_add_capped(uint64_t a, uint64_t b)
 }
 
 /*
- * The estimated count in all of ENABLED_NS of a counter that shares its hardware, and COUNTED in RUNNING_NS of them.
+ * The estimated count in all of ENABLED_NS of a counter that shares its hardware, and COUNTED in
+ * RUNNING_NS of them.
  * False: it never had the hardware, so nothing is known.
  */
 static inline bool tp_scale_counted(

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Packs text as a zstd frame, which contains its own size, and unpacks it. The input of unpacking is untrusted. */
+/*
+ * Packs text as a zstd frame, which contains its own size, and unpacks it. The input of unpacking
+ * is untrusted.
+ */
 #ifndef TP_ZIPPED_TEXT_H
 #define TP_ZIPPED_TEXT_H
 
@@ -20,7 +23,8 @@ void tp_zipped_add(struct tp_buf *out, const char *text, size_t size);
 bool tp_zipped_begins(const void *data, size_t size);
 
 /*
- * The size of the frame at DATA, of which SIZE bytes exist (*packed), and its size unpacked (*unpacked).
+ * The size of the frame at DATA, of which SIZE bytes exist (*packed), and its size unpacked
+ * (*unpacked).
  * False: it is damaged, or unpacks to more than the limit.
  */
 bool tp_zipped_size(const void *data, size_t size, size_t *packed, size_t *unpacked);

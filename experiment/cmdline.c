@@ -58,7 +58,8 @@ static void add(struct words *words, const char *text)
 	words->items[words->count] = NULL;
 }
 
-// What a text is: programs without slashes are looked for along PATH; paths are relative to the plan's folder.
+// What a text is: programs without slashes are looked for along PATH; paths are relative to the
+// plan's folder.
 enum meaning { IS_TEXT, IS_PROGRAM, IS_PATH };
 
 // TEXT with its placeholders replaced, behind BEFORE.
@@ -211,7 +212,8 @@ static char **finish(struct words *words)
 	return list;
 }
 
-// An environment belongs to the program and, so that they can say who they work for, to what runs around it.
+// An environment belongs to the program and, so that they can say who they work for, to what runs
+// around it.
 static void add_environment(struct words *words, enum tp_cmdline_what what)
 {
 	const struct tp_grid_cell *cell = words->place->cell;

@@ -165,7 +165,8 @@ static int compare_names(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x, y);
 }
 
-// What was not fit for a name, or was cut, may have made two of them alike: those end in a hash of their values.
+// What was not fit for a name, or was cut, may have made two of them alike: those end in a hash of
+// their values.
 static bool part_names(struct tp_grid *grid, struct tp_arena *arena)
 {
 	struct tp_grid_cell **sorted =

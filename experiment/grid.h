@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The experiments that a plan has, the order of their runs, and what stands in place of placeholders. */
+/*
+ * The experiments that a plan has, the order of their runs, and what stands in place of
+ * placeholders.
+ */
 #ifndef TP_GRID_H
 #define TP_GRID_H
 
@@ -35,16 +38,22 @@ struct tp_grid {
 	uint32_t run_count;
 };
 
-/* 0; TP_ERR_SYNTAX: a placeholder is unknown, or there are too many cells or runs; TP_ERR_MEMORY. Release it in any case. */
+/*
+ * 0; TP_ERR_SYNTAX: a placeholder is unknown, or there are too many cells or runs; TP_ERR_MEMORY.
+ * Release it in any case.
+ */
 int tp_grid_make(struct tp_grid *grid, struct tp_plan *plan, struct tp_err *err);
 void tp_grid_release(struct tp_grid *grid);
 /*
- * Set the runs: each round has every cell once, in an order of its own, so that what drifts meets all cells alike. The
- * deep traces come last.
+ * Set the runs: each round has every cell once, in an order of its own, so that what drifts meets
+ * all cells alike. The deep traces come last.
  */
 int tp_grid_order(struct tp_grid *grid, uint64_t seed, struct tp_err *err);
 
-/* What placeholders become. Folders that are NULL stay as they are written, for keys and for showing. */
+/*
+ * What placeholders become. Folders that are NULL stay as they are written, for keys and for
+ * showing.
+ */
 struct tp_expansion {
 	const struct tp_plan *plan;
 	const struct tp_grid_cell *cell;
@@ -54,7 +63,10 @@ struct tp_expansion {
 	uint32_t iteration;
 };
 
-/* Add TEXT with its placeholders replaced. 0, TP_ERR_SYNTAX at the place of TEXT. Memory: out->failed. */
+/*
+ * Add TEXT with its placeholders replaced. 0, TP_ERR_SYNTAX at the place of TEXT. Memory:
+ * out->failed.
+ */
 int tp_expand(const struct tp_expansion *expansion, const struct tp_plan_text *text,
     struct tp_buf *out, struct tp_err *err);
 

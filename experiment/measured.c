@@ -126,7 +126,8 @@ int tp_measured_write(const struct tp_measured *measured, const char *folder, st
 	}
 	int code = tp_replace_begin(&replace, path, &fd, err);
 	if (!code) {
-		// The disk has it before the name does: a result that is there is whole, also after a power failure.
+		// The disk has it before the name does: a result that is there is whole, also after
+		// a power failure.
 		const bool ok = tp_write_all(fd, out.data, out.size) && fsync(fd) == 0;
 		const int error = errno;
 		close(fd);

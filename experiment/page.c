@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The page of an experiment: in words and a table what was measured, for everybody; and the data that its script plots.
+// The page of an experiment: in words and a table what was measured, for everybody; and the data
+// that its script plots.
 #include "results.h"
 
 #include "analyzer/output/text.h"

@@ -17,8 +17,8 @@
  *	                         results.c    reads all of them ──► tables.c (runs, measurements, summary) ──► CSV, SQLite, Parquet
  *	                                                       └──► page.c (report.html)
  *
- * Nothing but these files goes from running to showing. So a session that was killed goes on where it was, and the tables can
- * be made again without a run.
+ * Nothing but these files goes from running to showing. So a session that was killed goes on where
+ * it was, and the tables can be made again without a run.
  */
 #ifndef TP_PLAN_H
 #define TP_PLAN_H
@@ -151,8 +151,8 @@ struct tp_plan {
 #define TP_FACTOR_STORAGE "storage_type"
 
 /*
- * Read the plan of SIZE bytes; FILE is its name. Release it in any case. 0; TP_ERR_SYNTAX at the place that is wrong;
- * TP_ERR_MEMORY.
+ * Read the plan of SIZE bytes; FILE is its name. Release it in any case. 0; TP_ERR_SYNTAX at the
+ * place that is wrong; TP_ERR_MEMORY.
  */
 int tp_plan_parse(
     struct tp_plan *plan, const char *file, const char *text, size_t size, struct tp_err *err);
@@ -167,7 +167,10 @@ void tp_plan_release(struct tp_plan *plan);
 /* These and those of the plan, with commas in between, added to LIST. Returns its text. */
 const char *tp_plan_events(const struct tp_plan *plan, struct tp_buf *list);
 
-/* The error that something at PLACE of the plan is wrong, with the line as an excerpt. Returns TP_ERR_SYNTAX. */
+/*
+ * The error that something at PLACE of the plan is wrong, with the line as an excerpt. Returns
+ * TP_ERR_SYNTAX.
+ */
 int tp_plan_fail(const struct tp_plan *plan, struct tp_toml_place place, struct tp_err *err,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 

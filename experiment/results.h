@@ -62,7 +62,10 @@ int tp_results_read(
     struct tp_results *results, const struct tp_experiment *experiment, struct tp_err *err);
 void tp_results_release(struct tp_results *results);
 
-/* Write runs, measurements and summary as CSV, SQLite and Parquet, and the page, into the folder of the experiment. */
+/*
+ * Write runs, measurements and summary as CSV, SQLite and Parquet, and the page, into the folder of
+ * the experiment.
+ */
 int tp_results_write(const struct tp_results *results, struct tp_err *err);
 
 /* The page (page.c). */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Executes a program in a process group of its own, with a time limit, and takes what the kernel says of it in the end.
+// Executes a program in a process group of its own, with a time limit, and takes what the kernel
+// says of it in the end.
 #define _GNU_SOURCE
 #include "run.h"
 

@@ -64,7 +64,10 @@ int tp_measured_read(struct tp_measured *measured, const char *folder, struct tp
 
 /* ---- collectors */
 
-/* Something that measures while a program runs. One is in use at a time, so it may keep its state in its file. */
+/*
+ * Something that measures while a program runs. One is in use at a time, so it may keep its state
+ * in its file.
+ */
 struct tp_collector {
 	const char *name;
 	/* The next program that this thread starts is to be measured. May add notes. */
@@ -97,9 +100,10 @@ void tp_signals_restore(void);
 int tp_signals_caught(void);
 
 /*
- * Execute it with all that it leaves in its process group, which is killed if it takes too long, and in the end. Its status,
- * and if it is measured the figures, are in MEASURED. 0 if it ran, however it ended; TP_ERR_NOT_FOUND: there is no such
- * program; TP_ERR_SYSTEM: it cannot be started, or a signal has come.
+ * Execute it with all that it leaves in its process group, which is killed if it takes too long,
+ * and in the end. Its status, and if it is measured the figures, are in MEASURED. 0 if it ran,
+ * however it ended; TP_ERR_NOT_FOUND: there is no such program; TP_ERR_SYSTEM: it cannot be
+ * started, or a signal has come.
  */
 int tp_execute(
     const struct tp_execution *execution, struct tp_measured *measured, struct tp_err *err);

@@ -572,7 +572,8 @@ static int run_one(struct tp_experiment *experiment, const struct tp_run *run, u
 	return code;
 }
 
-// What comes before the first run of a cell in this session, when caches may be as the boot left them.
+// What comes before the first run of a cell in this session, when caches may be as the boot left
+// them.
 static int prepare_cell(struct tp_experiment *experiment, uint32_t at, uint32_t n,
     const struct tp_experiment_watch *watch, struct tp_err *err)
 {

@@ -45,16 +45,16 @@ struct tp_experiment {
 };
 
 /*
- * Read the plan, make the grid, and find the folder of results, which need not be there. Nothing is written. 0 or a negative
- * tp_error. Close it in any case.
+ * Read the plan, make the grid, and find the folder of results, which need not be there. Nothing is
+ * written. 0 or a negative tp_error. Close it in any case.
  */
 int tp_experiment_open(struct tp_experiment *experiment,
     const struct tp_experiment_options *options, struct tp_err *err);
 /* Make the folder, take its lock and order the runs. TP_ERR_LIMIT: another session has it. */
 int tp_experiment_begin(struct tp_experiment *experiment, struct tp_err *err);
 /*
- * Build what variants need, and run what has no result. TP_ERR_LIMIT: there are results that were made with other settings.
- * A signal: TP_ERR_SYSTEM, and tp_signals_caught().
+ * Build what variants need, and run what has no result. TP_ERR_LIMIT: there are results that were
+ * made with other settings. A signal: TP_ERR_SYSTEM, and tp_signals_caught().
  */
 int tp_experiment_run(
     struct tp_experiment *experiment, const struct tp_experiment_watch *watch, struct tp_err *err);

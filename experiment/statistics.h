@@ -2,10 +2,11 @@
 /*
  * The middle of some figures, and how far it can be trusted.
  *
- * The interval is the percentile bootstrap of the median (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter
- * 13): TP_BOOTSTRAP_SAMPLES times as many figures are drawn from those that were measured, with replacement; of the sorted
- * medians of these, the ones at 2.5 % and 97.5 % are the ends. Few figures make it too narrow, and with less than
- * TP_BOOTSTRAP_LEAST there is none.
+ * The interval is the percentile bootstrap of the median (Efron and Tibshirani, An Introduction to
+ * the Bootstrap, 1993, chapter 13): TP_BOOTSTRAP_SAMPLES times as many figures are drawn from those
+ * that were measured, with replacement; of the sorted medians of these, the ones at 2.5 % and 97.5
+ * % are the ends. Few figures make it too narrow, and with less than TP_BOOTSTRAP_LEAST there is
+ * none.
  */
 #ifndef TP_STATISTICS_H
 #define TP_STATISTICS_H

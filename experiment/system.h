@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the kernel did for a run, added up: of events from BPF programs, or of a trace that has them. */
+/*
+ * What the kernel did for a run, added up: of events from BPF programs, or of a trace that has
+ * them.
+ */
 #ifndef TP_EXPERIMENT_SYSTEM_H
 #define TP_EXPERIMENT_SYSTEM_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tables of results: a row for each run (runs), and for each deep trace (deep_traces), for each figure of a run (measurements), for each figure of a cell (summary).
+// The tables of results: a row for each run (runs), and for each deep trace (deep_traces), for each
+// figure of a run (measurements), for each figure of a cell (summary).
 #include "results.h"
 
 #include "analyzer/query/query.h"

@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-// Version 3.3 asserts of some input that is wrong ("[,t"), which is the user's mistake and not one of ours; and it takes letters
-// such as those of Arabic for what cannot come, where it asks whether they are spaces.
+// Version 3.3 asserts of some input that is wrong ("[,t"), which is the user's mistake and not one
+// of ours; and it takes letters such as those of Arabic for what cannot come, where it asks whether
+// they are spaces.
 struct tp_toml_surprise {
 };
 #undef NDEBUG

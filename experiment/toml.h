@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * TOML as a tree of C. The parser is toml++, which is C++: toml.cpp turns what it found into these nodes and is all that sees
- * it. Items of a table stand in the order of the file.
+ * TOML as a tree of C. The parser is toml++, which is C++: toml.cpp turns what it found into these
+ * nodes and is all that sees it. Items of a table stand in the order of the file.
  */
 #ifndef TP_TOML_H
 #define TP_TOML_H
@@ -43,8 +43,8 @@ struct tp_toml {
 };
 
 /*
- * Parse SIZE bytes of TEXT; FILE is its name in errors. *ROOT is a table and lives in ARENA. 0, TP_ERR_SYNTAX with the place,
- * TP_ERR_MEMORY.
+ * Parse SIZE bytes of TEXT; FILE is its name in errors. *ROOT is a table and lives in ARENA. 0,
+ * TP_ERR_SYNTAX with the place, TP_ERR_MEMORY.
  */
 int tp_toml_parse(struct tp_arena *arena, const char *file, const char *text, size_t size,
     const struct tp_toml **root, struct tp_err *err);

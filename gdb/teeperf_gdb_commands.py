@@ -155,7 +155,8 @@ record are shown. -chunks: how many of a thread's last chunks are read (64); -fr
         else:
             say("%s: %d open call%s%s" % (thread.title(), len(frames), "" if len(frames) == 1 else "s",
                                          self.age(log, replay, now, known)))
-        # Losses that no record tells of come behind the last one, if there is no chunk to tell them in.
+        # Losses that no record tells of come behind the last one, if there is no chunk to tell them
+        # in.
         untold = thread.lost is not None and thread.lost > replay.lost and not replay.current
         for number, (position, time, name) in enumerate(reversed(frames[-limit:] if limit else [])):
             doubt = " ?" if untold or position < replay.doubt else ""

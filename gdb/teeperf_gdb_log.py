@@ -303,7 +303,8 @@ class Thread:
             return struct.unpack_from("<%dQ" % ((used - CHUNK_HEADER) // 8), data, CHUNK_HEADER)
         words = struct.unpack_from("<%dQ" % ((CHUNK - CHUNK_HEADER) // 8), data, CHUNK_HEADER)
         end = len(words)
-        # A signal handler may have recorded behind the place of a record that is still to be written.
+        # A signal handler may have recorded behind the place of a record that is still to be
+        # written.
         while end and not words[end - 1]:
             end -= 1
         at = 0
@@ -382,7 +383,8 @@ def find_log():
         place = None
     data = place and read(place, 40)
     if data:
-        # runtime.h, struct tp_process: state, clock, counter, header, region_size. No debug information is needed.
+        # runtime.h, struct tp_process: state, clock, counter, header, region_size. No debug
+        # information is needed.
         state, _, _, base, size, _ = struct.unpack("<2I4Q", data)
         if state not in (1, 2):
             log = None

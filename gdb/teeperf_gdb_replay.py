@@ -109,7 +109,8 @@ class Replay:
         if position:
             here = self.now.has(position)
             if not here and position != OFF:
-                # Not in all of many stacks: a hostile log could make us search them again and again.
+                # Not in all of many stacks: a hostile log could make us search them again and
+                # again.
                 for number in range(len(self.others) - 1, max(len(self.others) - 65, -1), -1):
                     other = self.others[number]
                     if position == other.named or other.has(position) and other.frames[other.find(position)][2] == name:

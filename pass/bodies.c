@@ -11,15 +11,16 @@
 #include "llvm_compat.h"
 
 /*
- * All linkers put what begins so with other code. Those that sort put it where code is that seldom runs: so what is in
- * between when nobody records is not spread over more lines and pages than without TeePerf. Each body has a section of
- * its own, or --gc-sections would keep all functions of an object file for the sake of one.
+ * All linkers put what begins so with other code. Those that sort put it where code is that seldom
+ * runs: so what is in between when nobody records is not spread over more lines and pages than
+ * without TeePerf. Each body has a section of its own, or --gc-sections would keep all functions of
+ * an object file for the sake of one.
  */
 #define SECTION ".text.unlikely.teeperf."
 
 /*
- * A function of more instructions keeps its records in line: for a call of so many the two tests more are nothing, and a
- * copy of it would be much.
+ * A function of more instructions keeps its records in line: for a call of so many the two tests
+ * more are nothing, and a copy of it would be much.
  */
 enum { LARGE = 600 };
 
@@ -40,7 +41,8 @@ static bool is_word(LLVMTypeRef type)
 	       (kind == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 64);
 }
 
-// Whether LLVM returns it in registers. What it returns in memory that it provides itself makes a jump a call.
+// Whether LLVM returns it in registers. What it returns in memory that it provides itself makes a
+// jump a call.
 static bool is_in_registers(LLVMTypeRef type)
 {
 	enum { ELEMENTS = 2 };
@@ -55,8 +57,8 @@ static bool is_in_registers(LLVMTypeRef type)
 }
 
 /*
- * Whether a call with the same arguments can take the function's place on the stack. LLVM gives up (a fatal error) where
- * the stack or memory is involved.
+ * Whether a call with the same arguments can take the function's place on the stack. LLVM gives up
+ * (a fatal error) where the stack or memory is involved.
  */
 static bool can_hand_over(LLVMValueRef function)
 {
@@ -96,9 +98,10 @@ static bool is_in_name(char c)
 }
 
 /*
- * Whether the text of inline assembly may be there once only, as it defines a label or a macro. Any ":" is taken for a
- * label's but that of a number, which may be there more than once, of a segment's register, of an operand, ${0:c}, and
- * behind ${:uid}, which is another one in each place.
+ * Whether the text of inline assembly may be there once only, as it defines a label or a macro. Any
+ * ":" is taken for a label's but that of a number, which may be there more than once, of a
+ * segment's register, of an operand, ${0:c}, and behind ${:uid}, which is another one in each
+ * place.
  */
 static bool is_once(const char *text, size_t size)
 {
@@ -145,8 +148,8 @@ static bool begins_in_bytes(LLVMValueRef function)
 	return tp_text_find(LLVMGetTarget(LLVMGetGlobalParent(function))) == &tp_text_x86_64;
 }
 
-// The default: where the test is before the frame, so that two bodies cost a recorded call nothing. What runs one thread is mostly
-// an enclave or a board, whose memory is small.
+// The default: where the test is before the frame, so that two bodies cost a recorded call nothing.
+// What runs one thread is mostly an enclave or a board, whose memory is small.
 static bool wants_two(const struct tp_pass *pass, LLVMValueRef function)
 {
 	return pass->shape == TP_SHAPE_DUAL ||
@@ -165,7 +168,8 @@ bool tp_bodies_can(const struct tp_pass *pass, const struct tp_target *target)
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		if (tp_llvm_function_has(function, kept[i]))
 			return false;
-	// What has a place that its author chose, such as code that others run or that goes away, stays there.
+	// What has a place that its author chose, such as code that others run or that goes away,
+	// stays there.
 	if ((section && *section) || tp_llvm_count_instructions(function) > LARGE ||
 	    is_single(pass, function))
 		return false;
@@ -208,8 +212,8 @@ static void add_distance(struct bytes *bytes, LLVMValueRef to, unsigned more)
 }
 
 /*
- * On x86-64: before all else, before a frame is built and arguments are moved. With -fcf-protection a function begins
- * with endbr64, which would now come behind the test, so it is here.
+ * On x86-64: before all else, before a frame is built and arguments are moved. With -fcf-protection
+ * a function begins with endbr64, which would now come behind the test, so it is here.
  */
 static void begin_with_test(const struct tp_sequence *sequence, const struct tp_target *first,
     LLVMValueRef second, LLVMValueRef gate)
@@ -230,9 +234,10 @@ static void begin_with_test(const struct tp_sequence *sequence, const struct tp_
 }
 
 /*
- * Where control can come back to the function from above, both bodies say so. Then the test is not of its own gate but
- * of gates[0]: so whoever is in the first body began while nothing was recorded, and that is its position. What is left out
- * when all else is recorded is in the second body, which looks at both gates.
+ * Where control can come back to the function from above, both bodies say so. Then the test is not
+ * of its own gate but of gates[0]: so whoever is in the first body began while nothing was
+ * recorded, and that is its position. What is left out when all else is recorded is in the second
+ * body, which looks at both gates.
  */
 bool tp_bodies_inject(struct tp_sequence *sequence, const struct tp_target *target)
 {

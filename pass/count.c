@@ -55,8 +55,9 @@ bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *seque
 }
 
 /*
- * Of a thread's calls numbers 1, 1 + N, 1 + 2N ... have records: the first, since many functions are
- * called once. The counter serves for this, so there is no other state, and none to be random with.
+ * Of a thread's calls numbers 1, 1 + N, 1 + 2N ... have records: the first, since many functions
+ * are called once. The counter serves for this, so there is no other state, and none to be random
+ * with.
  */
 static LLVMValueRef is_sampled(LLVMBuilderRef builder, LLVMValueRef number, uint32_t sample)
 {

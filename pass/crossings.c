@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls over the border of a TEE (log.h, TEEPERF_CONTROL_CALL_OUT): which they are in code that uses an SDK, and
-// what they tell the runtime. The SDKs' own code is not compiled by us; what their tools generate around it is.
+// Calls over the border of a TEE (log.h, TEEPERF_CONTROL_CALL_OUT): which they are in code that
+// uses an SDK, and what they tell the runtime. The SDKs' own code is not compiled by us; what their
+// tools generate around it is.
 #include "pass.h"
 
 #include <string.h>
@@ -14,8 +15,8 @@
 
 #define ATTRIBUTE "teeperf-border"
 
-// Functions that lead to the other side, and which parameter is a pointer that is given there, too; or the operation of
-// a command, which stays outside.
+// Functions that lead to the other side, and which parameter is a pointer that is given there, too;
+// or the operation of a command, which stays outside.
 static const struct {
 	const char *name;
 	unsigned parameter;
@@ -27,7 +28,8 @@ static const struct {
     {"TEEC_InvokeCommand", 2, true}, // (session, command, operation, origin)
 };
 
-// Tables of the functions that are called from the other side; they get what was given to sgx_ecall and sgx_ocall.
+// Tables of the functions that are called from the other side; they get what was given to sgx_ecall
+// and sgx_ocall.
 static const char ecall_table[] = "g_ecall_table";
 static const char ocall_table[] = "ocall_table_";
 
@@ -168,7 +170,8 @@ static bool is_table(LLVMValueRef variable)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(variable, &length);
-	// Link-time optimisation puts something behind the names of those that have no other linkage.
+	// Link-time optimisation puts something behind the names of those that have no other
+	// linkage.
 	return LLVMGetInitializer(variable) &&
 	       (!strncmp(name, ecall_table, strlen(ecall_table)) ||
 		   !strncmp(name, ocall_table, strlen(ocall_table)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The TeePerf.so that users name: it hands over to the plugin for the compiler's LLVM major, which lies in the folder
-// llvm-N beside it, or says what is missing. No symbol of LLVM is in it, so any compiler can load it.
+// The TeePerf.so that users name: it hands over to the plugin for the compiler's LLVM major, which
+// lies in the folder llvm-N beside it, or says what is missing. No symbol of LLVM is in it, so any
+// compiler can load it.
 #define _GNU_SOURCE
 #include "host_llvm.h"
 
@@ -28,8 +29,8 @@ static void fail_unknown(void)
 __attribute__((used)) void (*tp_dispatcher_target)(void) = fail_unknown;
 
 /*
- * A jump, not a call: what the entry returns is a structure whose size is LLVM's business, and where the caller wants
- * it is in a register that C has no name for.
+ * A jump, not a call: what the entry returns is a structure whose size is LLVM's business, and
+ * where the caller wants it is in a register that C has no name for.
  */
 __asm__(".text\n"
 	".globl " ENTRY "\n"

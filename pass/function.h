@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A function of the module as the stages see it: its names, the decision on it, and places in it. */
+/*
+ * A function of the module as the stages see it: its names, the decision on it, and places in it.
+ */
 #ifndef TP_FUNCTION_H
 #define TP_FUNCTION_H
 
@@ -18,14 +20,17 @@
 #define TP_ATTRIBUTE_NEVER "never" /* no code of ours at all */
 #define TP_ATTRIBUTE_DONE "done"
 /*
- * String attribute: the linkage name about which the decision was made. Copies inherit both, and link-time
- * optimisation renames internal functions.
+ * String attribute: the linkage name about which the decision was made. Copies inherit both, and
+ * link-time optimisation renames internal functions.
  */
 #define TP_ATTRIBUTE_NAME "teeperf-name"
 /* String attribute: it is called over the border of a TEE. */
 #define TP_ATTRIBUTE_BRIDGE "teeperf-bridge"
 
-/* The value of a string attribute of a function, NULL if it has none; as long as the function lives. */
+/*
+ * The value of a string attribute of a function, NULL if it has none; as long as the function
+ * lives.
+ */
 const char *tp_function_text(LLVMValueRef function, const char *attribute, unsigned *length);
 void tp_function_set_text(
     LLVMValueRef function, const char *attribute, const char *value, size_t length);
@@ -55,7 +60,10 @@ LLVMValueRef tp_function_behind_allocations(LLVMValueRef function);
 
 /* The function of the runtime, declared if it is not yet. */
 LLVMValueRef tp_runtime_function(LLVMModuleRef module, const char *symbol, LLVMTypeRef type);
-/* Call one with at most 3 arguments, which returns an i64 or nothing. tell: and say that it throws nothing. */
+/*
+ * Call one with at most 3 arguments, which returns an i64 or nothing. tell: and say that it throws
+ * nothing.
+ */
 LLVMValueRef tp_runtime_call(LLVMModuleRef module, LLVMBuilderRef builder, const char *symbol,
     bool returns, LLVMValueRef *arguments, unsigned count);
 LLVMValueRef tp_runtime_tell(LLVMModuleRef module, LLVMBuilderRef builder, const char *symbol,

@@ -82,7 +82,8 @@ _Noreturn void tp_host_refuse(const char *format, ...)
 	fputc('\n', stderr);
 	va_end(arguments);
 	fflush(stderr);
-	// Half an output file may be there. The name is the same in all majors; where it is not, the file stays.
+	// Half an output file may be there. The name is the same in all majors; where it is not,
+	// the file stays.
 	void (*remove_files)(void);
 	*(void **)&remove_files = dlsym(RTLD_DEFAULT, "_ZN4llvm3sys20RunInterruptHandlersEv");
 	if (remove_files)
@@ -92,8 +93,8 @@ _Noreturn void tp_host_refuse(const char *format, ...)
 }
 
 #ifdef TP_LLVM_MAJOR
-// The plugin of one LLVM major makes sure that it was loaded by that major, before its options register: priority 101 comes
-// before the constructors of options, which call LLVM.
+// The plugin of one LLVM major makes sure that it was loaded by that major, before its options
+// register: priority 101 comes before the constructors of options, which call LLVM.
 __attribute__((constructor(101))) static void check_host(void)
 {
 	const unsigned major = tp_host_llvm();

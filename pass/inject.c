@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stage 2 for one function: where enter, exit and resync records go, and what is told around switches of stacks.
+// Stage 2 for one function: where enter, exit and resync records go, and what is told around
+// switches of stacks.
 #include "inject.h"
 
 #include <string.h>
@@ -94,7 +95,8 @@ static bool may_return_twice(LLVMValueRef instruction)
 	       (tp_llvm_call_has(instruction, "returns_twice") || is_builtin_setjmp(instruction));
 }
 
-// Whether what the call returns is 0 when it returns for the first time, and then only. (getcontext always returns 0.)
+// Whether what the call returns is 0 when it returns for the first time, and then only. (getcontext
+// always returns 0.)
 static bool tells_first_return(LLVMValueRef instruction)
 {
 	static const char *const telling[] = {
@@ -112,7 +114,8 @@ static bool tells_first_return(LLVMValueRef instruction)
 	return false;
 }
 
-// Functions of the C library and of widespread fiber libraries. getcontext is not among them: it returns twice.
+// Functions of the C library and of widespread fiber libraries. getcontext is not among them: it
+// returns twice.
 static const char *const switching[] = {
     "swapcontext", "setcontext",
     "jump_fcontext", // Boost.Context, and what has copied it
@@ -163,8 +166,9 @@ bool tp_inject_lands(LLVMValueRef function)
 	return false;
 }
 
-// Whether control can come back into a function from above it without a return: at landing pads (those
-// that only clean up do not count if `catching`), and behind calls that may return twice or switch stacks.
+// Whether control can come back into a function from above it without a return: at landing pads
+// (those that only clean up do not count if `catching`), and behind calls that may return twice or
+// switch stacks.
 static bool comes_back(const struct tp_pass *pass, LLVMValueRef function, bool catching)
 {
 	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i))
@@ -179,7 +183,8 @@ bool tp_inject_catches(const struct tp_pass *pass, LLVMValueRef function)
 	return comes_back(pass, function, true);
 }
 
-// Behind a call that may return twice. The first return finds the stack as it was, and without a position nothing is recorded.
+// Behind a call that may return twice. The first return finds the stack as it was, and without a
+// position nothing is recorded.
 static void resync_behind(struct injection *in, LLVMValueRef call, LLVMValueRef where)
 {
 	LLVMValueRef at = tp_instruction_behind(call);
@@ -204,7 +209,8 @@ static void inject_resyncs(struct injection *in, LLVMValueRef where)
 	}
 }
 
-// Before there is any code of ours: what such a call tells when it is back comes before the function's exit.
+// Before there is any code of ours: what such a call tells when it is back comes before the
+// function's exit.
 static void prepare_switches(struct injection *in)
 {
 	for (LLVMValueRef i = tp_instruction_first(in->function); i; i = tp_instruction_next(i))
@@ -215,8 +221,8 @@ static void prepare_switches(struct injection *in)
 		}
 }
 
-// Before there is any code of ours. What comes back there needs the activation's position, in whose place on
-// the stack code generation may put something else behind a call that does not say so.
+// Before there is any code of ours. What comes back there needs the activation's position, in whose
+// place on the stack code generation may put something else behind a call that does not say so.
 static void prepare_jumps(struct injection *in)
 {
 	static const char name[] = "returns_twice";
@@ -245,7 +251,8 @@ static void inject_switches(struct injection *in, LLVMValueRef where)
 		LLVMBuildStore(
 		    in->builder, tell(in, TEEPERF_SYMBOL_LEAVE, true, arguments, 3), in->left);
 		position(in, tp_instruction_behind(i));
-		// In memory, and 0 again: an invoke may go on in a block that others come to as well.
+		// In memory, and 0 again: an invoke may go on in a block that others come to as
+		// well.
 		arguments[2] = LLVMBuildLoad2(in->builder, i64, in->left, "");
 		tell(in, TEEPERF_SYMBOL_ARRIVE, false, arguments, 3);
 		LLVMBuildStore(in->builder, LLVMConstInt(i64, 0, 0), in->left);
@@ -284,14 +291,15 @@ static void prepare(LLVMValueRef function)
 	// Two low bits of the name carry the kind.
 	if (LLVMGetAlignment(function) < 4)
 		LLVMSetAlignment(function, 4);
-	// A private symbol is not in the object's table, and the function would have no name in a profile.
+	// A private symbol is not in the object's table, and the function would have no name in a
+	// profile.
 	if (LLVMGetLinkage(function) == LLVMPrivateLinkage)
 		LLVMSetLinkage(function, LLVMInternalLinkage);
 	strip_memory(function);
 }
 
-// Behind the function's fixed allocations. Line 0, not the first line: debuggers stop at the first line
-// behind the prologue, and at -O0 the arguments are only stored behind us.
+// Behind the function's fixed allocations. Line 0, not the first line: debuggers stop at the first
+// line behind the prologue, and at -O0 the arguments are only stored behind us.
 static void position_at_entry(struct injection *in)
 {
 	LLVMPositionBuilderBefore(in->builder, tp_function_behind_allocations(in->function));
@@ -310,7 +318,8 @@ void tp_inject(struct tp_sequence *sequence, struct tp_target *target)
 	// ... and with sequences, whose cold path is a call that LLVM does not see.
 	if (tp_sequence_needs_no_red_zone(sequence))
 		tp_function_add(function, "noredzone");
-	// Looked for before there is any code of ours. What only cleans up goes on to whoever catches.
+	// Looked for before there is any code of ours. What only cleans up goes on to whoever
+	// catches.
 	const bool with_position = comes_back(sequence->pass, function, target->sample == 0);
 	prepare_switches(&in);
 	prepare_jumps(&in);

@@ -406,7 +406,8 @@ bool tp_llvm_has_bytes_before(LLVMValueRef function)
 {
 	const Function *given = unwrap<Function>(function);
 #if LLVM_VERSION_MAJOR >= 15 && LLVM_VERSION_MAJOR < 17
-	// What -fsanitize=function looks for at a function's address, and behind our bytes would not find.
+	// What -fsanitize=function looks for at a function's address, and behind our bytes would
+	// not find.
 	if (given->hasMetadata("func_sanitize"))
 		return true;
 #endif

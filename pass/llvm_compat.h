@@ -32,8 +32,9 @@ void tp_llvm_error(LLVMModuleRef module, const char *message);
 void tp_llvm_warn(LLVMModuleRef module, const char *message);
 
 /*
- * The same at a place in a text file, which clang shows as it shows places in sources: FILE:LINE:COLUMN: error.
- * `text` is the line there, or a piece of it in which the place is behind `before` bytes.
+ * The same at a place in a text file, which clang shows as it shows places in sources:
+ * FILE:LINE:COLUMN: error. `text` is the line there, or a piece of it in which the place is behind
+ * `before` bytes.
  */
 struct tp_llvm_place {
 	const char *file;
@@ -74,13 +75,17 @@ struct tp_llvm_facts {
 	uint64_t instructions, blocks, loops, depth, calls, indirect_calls, constant_trips;
 };
 
-/* Fill *facts; for each direct call, call `called` with the callee (behind casts and aliases) and how
- * often it is called for each time that the function is. `called` may be NULL. */
+/*
+ * Fill *facts; for each direct call, call `called` with the callee (behind casts and aliases) and
+ * how often it is called for each time that the function is. `called` may be NULL.
+ */
 void tp_llvm_function_facts(LLVMValueRef function, struct tp_llvm_facts *facts,
     void (*called)(void *context, LLVMValueRef callee, double frequency), void *context);
 
-/* For each copy of another function in this one, call `found` with what debug information says of the
- * copied function: its linkage name, file and line. Not for copies that have left no trace. */
+/*
+ * For each copy of another function in this one, call `found` with what debug information says of
+ * the copied function: its linkage name, file and line. Not for copies that have left no trace.
+ */
 void tp_llvm_inlined_functions(LLVMValueRef function,
     void (*found)(void *context, const char *name, size_t length, const char *file,
 	size_t file_length, uint32_t line),
@@ -92,15 +97,23 @@ bool tp_llvm_block_is_taken(LLVMBasicBlockRef block);
 /* The text of a call of inline assembly, NULL if it is something else. */
 const char *tp_llvm_assembly(LLVMValueRef instruction, size_t *size);
 
-/* A copy of the function in this module, internal, never inlined, and linked or discarded with the original. Calls of
- * itself are calls of the original. */
+/*
+ * A copy of the function in this module, internal, never inlined, and linked or discarded with the
+ * original. Calls of itself are calls of the original.
+ */
 LLVMValueRef tp_llvm_clone(LLVMValueRef function, const char *name, const char *section);
 
-/* Before all else: go on in `other` with the same arguments unless the byte at `gate` is 0, which it mostly is.
- * pre: a call of `other` can take the function's place (musttail). */
+/*
+ * Before all else: go on in `other` with the same arguments unless the byte at `gate` is 0, which
+ * it mostly is.
+ * pre: a call of `other` can take the function's place (musttail).
+ */
 void tp_llvm_lead_to(LLVMValueRef function, LLVMValueRef other, LLVMValueRef gate);
 
-/* Bytes that run before the function's own code, frame and all (prologue data): whether it has some; set them. */
+/*
+ * Bytes that run before the function's own code, frame and all (prologue data): whether it has
+ * some; set them.
+ */
 bool tp_llvm_has_bytes_before(LLVMValueRef function);
 void tp_llvm_set_bytes_before(LLVMValueRef function, LLVMValueRef bytes);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The pass in two stages. tag (select.c): at the start of the pipeline, decide for each function and leave the
- * decision on it as an attribute. instrument: at the end, put the sequence of include/teeperf/abi.h into
- * those that survived. Between them, at link time with LTO, anything may be inlined or cloned.
+ * The pass in two stages. tag (select.c): at the start of the pipeline, decide for each function
+ * and leave the decision on it as an attribute. instrument: at the end, put the sequence of
+ * include/teeperf/abi.h into those that survived. Between them, at link time with LTO, anything may
+ * be inlined or cloned.
  */
 #ifndef TP_PASS_H
 #define TP_PASS_H
@@ -31,15 +32,17 @@ struct tp_pass {
 	enum tp_shape shape;
 	bool one_thread;    /* for a platform that runs one thread (abi.h) */
 	bool untimed_exits; /* the clock is read on entry only */
-	uint32_t
-	    sample; /* of functions that would have events: 1 call of this number has them, 0: none */
+	/* of functions that would have events: 1 call of this number has them, 0: none */
+	uint32_t sample;
 	const char *module; /* what it will be linked into, for mod: lines; NULL: not known */
 	const char
 	    *switches; /* names with "," between them: these functions switch stacks; or NULL */
 	const char *inventory_folder; /* inventories are also written as files there; or NULL */
 	uint64_t lists_hash;          /* of the allowlist's lines */
 	bool inventory;               /* leave inventories in objects (inventory_pass.h) */
-	/* More passes may inline what we instrument (LTO on a linker that cannot load the plugin). */
+	/*
+	 * More passes may inline what we instrument (LTO on a linker that cannot load the plugin).
+	 */
 	bool inlined_later;
 };
 
@@ -52,8 +55,8 @@ enum tp_pass_option {
 };
 
 /*
- * 0, or a negative tp_error with *err. `given`: options as text, each NULL or empty if not given; the environment
- * variable in its row then counts.
+ * 0, or a negative tp_error with *err. `given`: options as text, each NULL or empty if not given;
+ * the environment variable in its row then counts.
  */
 int tp_pass_init(
     struct tp_pass *pass, const char *const given[TP_PASS_OPTIONS], struct tp_err *err);
@@ -64,8 +67,10 @@ bool tp_pass_is_tagged(LLVMModuleRef module);
 /* Stage 2, idempotent. Returns whether the module changed. */
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module);
 
-/* Decide again, and change the attribute, now that facts and names will stay; `main_file` is what was
- * compiled, NULL for the module's. */
+/*
+ * Decide again, and change the attribute, now that facts and names will stay; `main_file` is what
+ * was compiled, NULL for the module's.
+ */
 struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef function,
     const char *main_file, const struct tp_facts *facts);
 
@@ -73,8 +78,9 @@ struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef funct
 void tp_border_note(LLVMModuleRef module);
 
 /*
- * Mark calls over the border of a TEE, and functions that are called over it, as the SDKs' tools generate them
- * (crossings.c). Returns whether there are any. pre: the module's processor is supported.
+ * Mark calls over the border of a TEE, and functions that are called over it, as the SDKs' tools
+ * generate them (crossings.c). Returns whether there are any. pre: the module's processor is
+ * supported.
  */
 bool tp_border_mark(LLVMModuleRef module);
 

@@ -47,9 +47,9 @@ static bool enables(const char *features, unsigned length, const char *word, boo
 }
 
 /*
- * Whether the function may hold values in vector registers whose size the processor decides. The runtime's
- * cold path does not keep them, and system calls clear them. Not only where there are such types: code
- * generation takes these registers for others too.
+ * Whether the function may hold values in vector registers whose size the processor decides. The
+ * runtime's cold path does not keep them, and system calls clear them. Not only where there are
+ * such types: code generation takes these registers for others too.
  */
 static bool has_scalable_vectors(LLVMValueRef function)
 {
@@ -126,8 +126,8 @@ static void force(
 		tp_function_add(function, "noinline");
 }
 
-// Such as what initialises a static member of a template: the linker keeps it in one object file only, and
-// by a name that others cannot refer to, so no table of counted functions can have it.
+// Such as what initialises a static member of a template: the linker keeps it in one object file
+// only, and by a name that others cannot refer to, so no table of counted functions can have it.
 static bool is_discarded_elsewhere(LLVMValueRef function)
 {
 	const LLVMLinkage linkage = LLVMGetLinkage(function);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What recording costs, kept from one recording to the next, so that a start need not wait until it is measured: a file of
- * the user's for each clock, which holds for one boot of one machine and one build of teeperf, and for a day.
+ * What recording costs, kept from one recording to the next, so that a start need not wait until it
+ * is measured: a file of the user's for each clock, which holds for one boot of one machine and one
+ * build of teeperf, and for a day.
  */
 #ifndef TP_COST_CACHE_H
 #define TP_COST_CACHE_H
@@ -26,8 +27,9 @@ struct tp_cost_kept {
 };
 
 /*
- * False: nothing is kept that holds, which is nobody's fault. What is not wholly ours (the folder and the file belong to this
- * user, and nobody else may write there), and a damaged one, is as if it were not there.
+ * False: nothing is kept that holds, which is nobody's fault. What is not wholly ours (the folder
+ * and the file belong to this user, and nobody else may write there), and a damaged one, is as if
+ * it were not there.
  */
 bool tp_cost_cache_read(const struct tp_cost_key *key, struct tp_cost_kept *kept);
 

@@ -55,8 +55,8 @@ void tp_guest_stop(struct tp_guest *guest)
 }
 
 /*
- * Whether nobody has the log mapped any more. Where the kernel does not say: whether all processes that were seen to
- * have it are gone; those that hide their maps are never seen, and so never gone.
+ * Whether nobody has the log mapped any more. Where the kernel does not say: whether all processes
+ * that were seen to have it are gone; those that hide their maps are never seen, and so never gone.
  */
 static bool is_left(struct tp_guest *guest)
 {

@@ -27,8 +27,9 @@ void tp_launch_prepare(struct tp_launch *launch)
 	memset(launch, 0, sizeof(*launch));
 	sigemptyset(&launch->taken);
 	for (int i = 0; i < FORWARDED_COUNT; i++) {
-		// What was ignored when we came (nohup, a shell's background job) stays so, but for a SIGINT that
-		// somebody sends on purpose: see tp_launch_wait. Linux keeps a signal that is blocked, be it ignored or not.
+		// What was ignored when we came (nohup, a shell's background job) stays so, but for
+		// a SIGINT that somebody sends on purpose: see tp_launch_wait. Linux keeps a signal
+		// that is blocked, be it ignored or not.
 		struct sigaction old;
 		if (sigaction(forwarded[i], NULL, &old))
 			continue;
@@ -39,8 +40,8 @@ void tp_launch_prepare(struct tp_launch *launch)
 	}
 	sigaddset(&launch->taken, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &launch->taken, &launch->old_mask);
-	// A closed pipe and a file too large are errors of write(), not the end of us; and an ignored
-	// SIGCHLD would lose the exit code.
+	// A closed pipe and a file too large are errors of write(), not the end of us; and an
+	// ignored SIGCHLD would lose the exit code.
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	const struct sigaction fallback = {.sa_handler = SIG_DFL};
 	sigaction(SIGPIPE, &ignore, &launch->old_pipe);
@@ -67,8 +68,8 @@ static const char *const names[] = {TEEPERF_LOG_ENV, TEEPERF_LOG_OFFSET_ENV, TEE
     TEEPERF_FORK_ENV, TEEPERF_TEE_LOG_ENV};
 enum { SETTINGS = sizeof(names) / sizeof(names[0]) };
 
-// The environment with the settings in place of what it says about the log; its strings are those of environ
-// and the settings, of which those that are NULL are left out.
+// The environment with the settings in place of what it says about the log; its strings are those
+// of environ and the settings, of which those that are NULL are left out.
 static char **make_environment(char *const settings[SETTINGS])
 {
 	size_t count = 0;
@@ -112,7 +113,8 @@ static bool make_settings(
 	return true;
 }
 
-// In the child: become the program as soon as `start` is closed, or tell the parent through `report` why not.
+// In the child: become the program as soon as `start` is closed, or tell the parent through
+// `report` why not.
 static _Noreturn void become(struct tp_launch *launch, char *const *argv, char **environment,
     bool away, int start, int report)
 {
@@ -251,7 +253,8 @@ static void forward(const struct tp_launch *launch, const siginfo_t *info)
 		kill(launch->pid, info->si_signo);
 }
 
-// Whether passing SIGINT on would do nothing: the program has inherited that from us, and wants no better.
+// Whether passing SIGINT on would do nothing: the program has inherited that from us, and wants no
+// better.
 static bool is_deaf(const struct tp_launch *launch)
 {
 	unsigned long long ignored = 0;

@@ -25,9 +25,15 @@ struct tp_launch {
 	int signal;      /* of TP_LAUNCH_SIGNAL; 0: it has reached our processes already */
 	enum teeperf_exit_kind exit_kind;
 	uint32_t exit_value;
-	/* Called when the program has ended and is not waited for yet, so that the kernel still knows of it; or NULL. */
+	/*
+	 * Called when the program has ended and is not waited for yet, so that the kernel still
+	 * knows of it; or NULL.
+	 */
 	void (*look)(void *context, pid_t pid);
-	/* Called when the program's process is there and waits, before it becomes the program; or NULL. */
+	/*
+	 * Called when the program's process is there and waits, before it becomes the program; or
+	 * NULL.
+	 */
 	void (*begin)(void *context, pid_t pid);
 	void *context;  /* of both */
 	sigset_t taken; /* what tp_launch_wait takes */
@@ -40,7 +46,8 @@ struct tp_launch {
 enum tp_launch_event {
 	TP_LAUNCH_TIMEOUT = 0,
 	TP_LAUNCH_ENDED, /* the program has ended: see exit_kind */
-	TP_LAUNCH_RELEASE, /* a second SIGINT, or one that the program ignores: stop recording, let it run on */
+	/* a second SIGINT, or one that the program ignores: stop recording, let it run on */
+	TP_LAUNCH_RELEASE,
 	TP_LAUNCH_SIGNAL, /* one that came when the program had ended */
 };
 
@@ -60,16 +67,17 @@ struct tp_launch_settings {
 void tp_launch_prepare(struct tp_launch *launch);
 
 /*
- * Start argv[0], found along PATH, with the settings in its environment and the signal state from before
- * prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is no such program,
- * TP_ERR_SYSTEM otherwise, with start_errno set.
+ * Start argv[0], found along PATH, with the settings in its environment and the signal state from
+ * before prepare. A failure of exec itself is reported here: TP_ERR_NOT_FOUND if there is no such
+ * program, TP_ERR_SYSTEM otherwise, with start_errno set.
  */
 int tp_launch_start(struct tp_launch *launch, char *const *argv,
     const struct tp_launch_settings *settings, struct tp_err *err);
 
 /*
- * Wait up to timeout_ms for the next event, passing signals on meanwhile; also behind TP_LAUNCH_ENDED. If no
- * program was started, each signal that would have ended it is TP_LAUNCH_RELEASE.
+ * Wait up to timeout_ms for the next event, passing signals on meanwhile; also behind
+ * TP_LAUNCH_ENDED. If no program was started, each signal that would have ended it is
+ * TP_LAUNCH_RELEASE.
  */
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms);
 
@@ -77,8 +85,8 @@ enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_m
 void tp_launch_restore(struct tp_launch *launch);
 
 /*
- * A program that somebody else has started: how we learn that it is over. Its process id in the log is one of
- * its own world, a virtual machine's or a library OS's, and says nothing here.
+ * A program that somebody else has started: how we learn that it is over. Its process id in the log
+ * is one of its own world, a virtual machine's or a library OS's, and says nothing here.
  */
 enum tp_guest_state {
 	TP_GUEST_AWAITED = 0, /* none has come */
@@ -99,7 +107,10 @@ struct tp_guest {
 	uint64_t look_ns; /* when to look for one */
 };
 
-/* Watch the region, if there is one, and process `pid`, if it is not 0: TP_ERR_NOT_FOUND if it does not exist. */
+/*
+ * Watch the region, if there is one, and process `pid`, if it is not 0: TP_ERR_NOT_FOUND if it does
+ * not exist.
+ */
 int tp_guest_start(struct tp_guest *guest, const struct tp_region *region, pid_t pid,
     uint64_t timeout_ms, struct tp_err *err);
 void tp_guest_stop(struct tp_guest *guest);

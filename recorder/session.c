@@ -53,7 +53,8 @@ static void stop_signals(struct tp_session *session)
 	tp_launch_restore(&session->launch);
 }
 
-// ---- What Gramine prints of SGX. The process that listens must have neither our threads nor the log.
+// ---- What Gramine prints of SGX. The process that listens must have neither our threads nor the
+// log.
 
 static int start_tap(struct tp_session *session, struct tp_err *err)
 {
@@ -197,7 +198,8 @@ static int begin_trace(struct tp_session *session, struct tp_err *err)
 	return tp_session_trace_begin(session, err);
 }
 
-// Before the program is forked, which is how its process is known. A recording can do without; the caller tells why.
+// Before the program is forked, which is how its process is known. A recording can do without; the
+// caller tells why.
 static int start_events(struct tp_session *session, struct tp_err *err)
 {
 	(void)err;
@@ -282,7 +284,8 @@ static void stop_follow(struct tp_session *session)
 		tp_session_forget(session); // else the caller tells of them first
 }
 
-// ---- The supply of memory: its own thread, so that a slow disk, which stops the drain, does not stop it.
+// ---- The supply of memory: its own thread, so that a slow disk, which stops the drain, does not
+// stop it.
 
 // What the program begins with. Meanwhile the recording gets ready.
 static void supply_ahead(struct tp_session *session)
@@ -320,7 +323,8 @@ static void *supply(void *argument)
 {
 	struct tp_session *session = argument;
 	struct tp_worker *worker = &session->supply.worker;
-	// It looks more often while the program is young, as there is little in reserve, and while it needs more.
+	// It looks more often while the program is young, as there is little in reserve, and while
+	// it needs more.
 	static const uint64_t often_ns = 200 * 1000 * 1000;
 	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and follow/process-ends
 	supply_ahead(session);
@@ -365,7 +369,8 @@ static void stop_supply(struct tp_session *session)
 	own->runs = false;
 }
 
-// From here on it has all logs of the recording to look after. It stops before the first of them goes.
+// From here on it has all logs of the recording to look after. It stops before the first of them
+// goes.
 static int share_supply(struct tp_session *session, struct tp_err *err)
 {
 	(void)err;
@@ -393,7 +398,8 @@ static void switch_off(struct tp_session *session)
 	tp_session_command(session, false);
 }
 
-// ---- Counters and energy. Counters are of what this thread starts next, or of a process that is there already.
+// ---- Counters and energy. Counters are of what this thread starts next, or of a process that is
+// there already.
 
 static int start_meters(struct tp_session *session, struct tp_err *err)
 {
@@ -429,9 +435,9 @@ static void stop_control(struct tp_session *session)
 }
 
 /*
- * Each needs what stands before it. Behind the drain's thread that of the clock is stopped, so that nothing takes a
- * core from what is then written; behind 'teeperf ctl' the program is told to record no more, so that nobody tells it
- * otherwise.
+ * Each needs what stands before it. Behind the drain's thread that of the clock is stopped, so that
+ * nothing takes a core from what is then written; behind 'teeperf ctl' the program is told to
+ * record no more, so that nobody tells it otherwise.
  */
 const struct tp_session_step tp_session_steps[] = {
     {"signals", start_signals, stop_signals},
@@ -502,8 +508,8 @@ int tp_session_start(
 }
 
 /*
- * A child that is just being forked has its parent's log mapped, and no other sign of it is to be had when the
- * parent has ended.
+ * A child that is just being forked has its parent's log mapped, and no other sign of it is to be
+ * had when the parent has ended.
  */
 static bool has_log_users(void)
 {

@@ -60,34 +60,39 @@ struct tp_session_options {
 	int control_signal;         /* tells the program of commands, 0: none */
 	bool switch_signals;        /* SIGUSR1 and SIGUSR2 switch on and off */
 	struct tp_region_only only; /* functions that are to record */
-	struct tp_region_only
-	    calibrate; /* of these, to be left out in turns, to measure what they cost; none: count is 0 */
+	/* of these, to be left out in turns, to measure what they cost; none: count is 0 */
+	struct tp_region_only calibrate;
 	char *const *argv; /* the program and its arguments, NULL-terminated; NULL: see below */
 	const struct tp_place *place; /* where the log is to be, NULL: where nobody else looks */
 	bool inherit;                 /* the program gets the log as a descriptor */
 	bool away; /* the output is our standard output: the program gets standard error for it */
-	bool
-	    foreign; /* what starts as a process here runs in a world of its own: its ids say nothing */
+	/* what starts as a process here runs in a world of its own: its ids say nothing */
+	bool foreign;
 	bool paired;      /* ... but each of its threads is one of ours under another number */
 	const char *port; /* of the TEE, for the trace; NULL: none */
 	/*
-	 * Without argv, the program is somebody else's: it finds the log in `place`, or sends a `stream`, which
-	 * was opened and is released by the caller.
+	 * Without argv, the program is somebody else's: it finds the log in `place`, or sends a
+	 * `stream`, which was opened and is released by the caller.
 	 */
 	struct tp_stream *stream;
 	pid_t watch; /* the recording ends with this process, 0: with none */
 	bool late;   /* `watch` runs already, and is to take the log now */
-	bool
-	    late_off; /* ... but not to record until a command says so; start_off is set in any case */
+	/* ... but not to record until a command says so; start_off is set in any case */
+	bool late_off;
 	uint64_t duration_ns; /* end the recording when it is so old; 0: never */
 	uint64_t timeout_ms;  /* for the program to come; UINT64_MAX: no matter when */
-	/* The program is the host of a TEE, whose side is recorded, too, into this trace; NULL: no. */
+	/*
+	 * The program is the host of a TEE, whose side is recorded, too, into this trace; NULL: no.
+	 */
 	const char *inner;
 	struct tp_meters_options meters;
 	const struct tp_session_guide *guide; /* NULL: none; it outlives the session */
 };
 
-/* Somebody else's program, when it has said which process it is, until it has been joined by a thread that does nothing else. */
+/*
+ * Somebody else's program, when it has said which process it is, until it has been joined by a
+ * thread that does nothing else.
+ */
 struct tp_meeting {
 	pthread_t thread;
 	bool runs;     /* it was started, and not waited for */
@@ -97,7 +102,10 @@ struct tp_meeting {
 	struct tp_sched sched; /* to become the drain's */
 };
 
-/* The thread that fetches memory for the logs. It begins with the log, and has it to itself until all else is there. */
+/*
+ * The thread that fetches memory for the logs. It begins with the log, and has it to itself until
+ * all else is there.
+ */
 struct tp_session_supply {
 	struct tp_worker worker;
 	bool runs;
@@ -129,13 +137,19 @@ struct tp_session {
 	bool has_inner;                          /* inner is in use */
 	struct tp_recording_result inner_result; /* known at the end */
 	struct tp_guest guest;
-	/* Somebody else's: why its process, or its system events, cannot be known; code 0: they are. The drain's thread fills it. */
+	/*
+	 * Somebody else's: why its process, or its system events, cannot be known; code 0: they
+	 * are. The drain's thread fills it.
+	 */
 	struct tp_err unmet;
 	struct tp_meeting meeting;
 	enum tp_guest_state guest_state; /* what ended it */
 	struct tp_pid late;              /* of options.late */
 	char *late_place;                /* where the log is if not in our /dev/shm; NULL: it is */
-	/* Its threads before it had the log, and when recording began, as tp_pid_threads tells; the trace gets the newest list. */
+	/*
+	 * Its threads before it had the log, and when recording began, as tp_pid_threads tells; the
+	 * trace gets the newest list.
+	 */
 	_Atomic(char *) late_threads[2];
 	struct tp_err late_err; /* why the process still has the log; code 0: it has not */
 	bool has_cost;
@@ -194,8 +208,8 @@ struct tp_session_counts {
 };
 
 /*
- * Start everything, the program last (or what tells of its end). On failure all is undone and session->launch.start_errno says
- * whether it was the program that could not be started.
+ * Start everything, the program last (or what tells of its end). On failure all is undone and
+ * session->launch.start_errno says whether it was the program that could not be started.
  */
 int tp_session_start(
     struct tp_session *session, const struct tp_session_options *options, struct tp_err *err);
@@ -214,12 +228,18 @@ bool tp_session_command(struct tp_session *session, bool on);
 
 /* Why which functions record cannot be changed here, NULL: it can. pre: the program has come. */
 const char *tp_session_no_selection(const struct tp_session *session);
-/* The guide's: have the program record these functions from now on. 0; tp_selection_ask has the errors. */
+/*
+ * The guide's: have the program record these functions from now on. 0; tp_selection_ask has the
+ * errors.
+ */
 int tp_session_choose(
     struct tp_session *session, const struct tp_region_only *wanted, struct tp_err *err);
 /* Whether the program obeys. */
 bool tp_session_has_chosen(struct tp_session *session);
-/* The last choice has ended a time that the one before it began as a fair sample (trace.h, WINDOWS). pre: the program obeys. */
+/*
+ * The last choice has ended a time that the one before it began as a fair sample (trace.h,
+ * WINDOWS). pre: the program obeys.
+ */
 void tp_session_note_window(struct tp_session *session);
 /* Have the program look, if it listens for a signal. False: it looks later. */
 bool tp_session_tell(const struct tp_session *session);

@@ -31,7 +31,8 @@ static struct tp_cost_key cost_key(const struct tp_session *session)
 	};
 }
 
-// Of costs with a soft clock whose thread had no processor meanwhile nobody else should have to hear.
+// Of costs with a soft clock whose thread had no processor meanwhile nobody else should have to
+// hear.
 static bool was_stored(const struct tp_session *session, uint64_t stores, uint64_t took_ns)
 {
 	const uint64_t period_ns = session->options.period_ns;
@@ -58,7 +59,8 @@ static bool measure(struct tp_session *session, struct tp_event_cost *cost)
 	return true;
 }
 
-// What recording costs, before the program starts: as an earlier recording of this day has found, or measured now.
+// What recording costs, before the program starts: as an earlier recording of this day has found,
+// or measured now.
 static void learn_cost(struct tp_session *session)
 {
 	const struct tp_cost_key key = cost_key(session);
@@ -69,7 +71,8 @@ static void learn_cost(struct tp_session *session)
 	}
 	session->has_cost = true;
 	session->cost = kept.cost;
-	// By so much again as two measurements differ (event_cost.c), since the machine was another one then.
+	// By so much again as two measurements differ (event_cost.c), since the machine was another
+	// one then.
 	session->cost.in_off_ns += kept.cost.in_ns * TP_EVENT_COST_DRIFT;
 	session->cost.out_off_ns += kept.cost.out_ns * TP_EVENT_COST_DRIFT;
 	session->cost_took_ns = kept.took_ns;
@@ -77,8 +80,9 @@ static void learn_cost(struct tp_session *session)
 }
 
 /*
- * ... and again when it has ended: with whom a virtual machine shares its cores, and how busy they are, changes within a
- * second. Not if that would take more than this part of the recording, which the user waits for.
+ * ... and again when it has ended: with whom a virtual machine shares its cores, and how busy they
+ * are, changes within a second. Not if that would take more than this part of the recording, which
+ * the user waits for.
  */
 enum { LOOK_AGAIN_SHARE = 200 };
 

@@ -8,7 +8,8 @@
 
 #include "recorder/region/proc.h"
 
-// A number by itself says nothing: it may be that of a library OS, a container or another machine. That process has the log.
+// A number by itself says nothing: it may be that of a library OS, a container or another machine.
+// That process has the log.
 static bool has_log(const struct tp_session *session, pid_t pid)
 {
 	struct stat log;
@@ -48,7 +49,8 @@ static void settle(struct tp_session *session)
 	meeting->sched.most = drain->sched.most;
 	drain->sched = meeting->sched;
 	tp_store32_release(&drain->foreign, false);
-	// What the first one said of the numbers does not hold any more, also if we do not come to an end.
+	// What the first one said of the numbers does not hold any more, also if we do not come to
+	// an end.
 	tp_session_trace_tell_host(session);
 }
 

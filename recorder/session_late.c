@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The program of a session is a process that runs already: have it take the log, obey, and leave it.
+// The program of a session is a process that runs already: have it take the log, obey, and leave
+// it.
 #define _GNU_SOURCE
 #include "session_steps.h"
 
@@ -15,7 +16,8 @@
 #include "recorder/clock/host_clock.h"
 #include "recorder/region/proc.h"
 
-// Its own /dev/shm, if it has another one: in a container, or behind chroot. The log is made there, as it finds it.
+// Its own /dev/shm, if it has another one: in a container, or behind chroot. The log is made there,
+// as it finds it.
 static int find_place(struct tp_session *session, pid_t pid, struct tp_err *err)
 {
 	static struct tp_place place;
@@ -131,7 +133,8 @@ int tp_session_late_start(struct tp_session *session, struct tp_err *err)
 	return r;
 }
 
-// Nobody is there any more who could be told: the process has ended, runs another program, or has left the log.
+// Nobody is there any more who could be told: the process has ended, runs another program, or has
+// left the log.
 static bool is_over(const struct tp_session *session)
 {
 	const enum tp_guest_state state = session->guest_state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A session is a table of steps. They are started in their order; what has been started is stopped in the reverse
- * order, each once, when a later step fails or when the recording is over.
+ * A session is a table of steps. They are started in their order; what has been started is stopped
+ * in the reverse order, each once, when a later step fails or when the recording is over.
  */
 #ifndef TP_SESSION_STEPS_H
 #define TP_SESSION_STEPS_H
@@ -20,7 +20,10 @@ struct tp_session_step {
 	const char *name;
 	/* 0, or a negative tp_error and nothing of the step is left. */
 	int (*start)(struct tp_session *session, struct tp_err *err);
-	/* Without session->end a later step failed: nothing that was written is kept. NULL: there is nothing to stop. */
+	/*
+	 * Without session->end a later step failed: nothing that was written is kept. NULL: there
+	 * is nothing to stop.
+	 */
 	void (*stop)(struct tp_session *session);
 };
 
@@ -38,7 +41,10 @@ void tp_session_clock_stop(struct tp_session *session);
 /* session_trace.c: the file, what stands at its beginning, and what completes it. */
 int tp_session_trace_open(struct tp_session *session, struct tp_err *err);
 int tp_session_trace_begin(struct tp_session *session, struct tp_err *err);
-/* What is known of program and machine now, in place of what was written before; by the drain's thread. */
+/*
+ * What is known of program and machine now, in place of what was written before; by the drain's
+ * thread.
+ */
 void tp_session_trace_tell_host(struct tp_session *session);
 void tp_session_trace_close(struct tp_session *session);
 /* What a snapshot of the rings begins with (drain.h). */
@@ -63,14 +69,17 @@ void tp_session_supply_move(struct tp_session *session);
 int tp_session_calibration_start(struct tp_session *session, struct tp_err *err);
 void tp_session_calibration_stop(struct tp_session *session);
 
-/* session_guest.c: a program that somebody else starts says which process it is; the drain's thread hears of it. */
+/*
+ * session_guest.c: a program that somebody else starts says which process it is; the drain's thread
+ * hears of it.
+ */
 void tp_session_guest_await(struct tp_session *session);
 /* Wait for what that has begun. pre: the drain's thread does not run. */
 void tp_session_guest_settle(struct tp_session *session);
 
 /*
- * session_late.c: a process that runs already. Find its runtime, and where it can open the log; have it take the log; have it
- * leave it. Each does nothing if there is none.
+ * session_late.c: a process that runs already. Find its runtime, and where it can open the log;
+ * have it take the log; have it leave it. Each does nothing if there is none.
  */
 int tp_session_late_find(struct tp_session *session, struct tp_err *err);
 void tp_session_late_forget(struct tp_session *session);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The trace of a session: what it says of the host, the command and the end, beside what the drain writes.
+// The trace of a session: what it says of the host, the command and the end, beside what the drain
+// writes.
 #include "session_steps.h"
 
 #include <string.h>
@@ -142,7 +143,8 @@ static void write_meters(struct tp_session *session)
 	tp_buf_init(&counters);
 	tp_buf_init(&energy);
 	if (session->meters.counters.with_gramine) {
-		// Children of the program may have its standard error for longer than we want to wait.
+		// Children of the program may have its standard error for longer than we want to
+		// wait.
 		tp_gramine_tap_finish(&session->tap, session->launch.ended ? 2000 : 0);
 		tp_meters_set_gramine(&session->meters, session->tap.heard);
 	}

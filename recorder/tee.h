@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the host side knows of a TEE and of the runtime that programs for it are linked with: the rows of
- * runtime/ports.def. docs/platforms/ has the whole story of each.
+ * What the host side knows of a TEE and of the runtime that programs for it are linked with: the
+ * rows of runtime/ports.def. docs/platforms/ has the whole story of each.
  */
 #ifndef TP_TEE_H
 #define TP_TEE_H
@@ -19,7 +19,9 @@ enum tp_tee_transport {
 	TP_TEE_STREAM,    /* it shares no memory, and sends frames (teeperf/stream.h) */
 };
 
-/* What the runtime has below it, and what programs are compiled for; those with POSIX come first. */
+/*
+ * What the runtime has below it, and what programs are compiled for; those with POSIX come first.
+ */
 enum tp_tee_runtime {
 	TP_TEE_RUNTIME_POSIX,      /* the usual one: libteeperf */
 	TP_TEE_RUNTIME_SYSTEM,     /* POSIX, but the log comes another way */
@@ -51,10 +53,10 @@ struct tp_tee {
 	bool at_start; /* its runtime takes the log at the file's beginning only */
 	bool foreign;  /* its process and thread ids are of a world of its own */
 	bool paired;   /* ... but each of its threads is one of the program that is started here */
-	bool
-	    elsewhere; /* it is never started by a program here: `--attach` or `--stream` is needed */
-	const char *const *
-	    hints; /* lines for whoever sets it up, NULL-terminated; "@LOG@": its path; NULL: none */
+	/* it is never started by a program here: `--attach` or `--stream` is needed */
+	bool elsewhere;
+	/* lines for whoever sets it up, NULL-terminated; "@LOG@": its path; NULL: none */
+	const char *const *hints;
 };
 
 /* All of them, the usual one first; ended by name NULL. */

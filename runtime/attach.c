@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attaching to the shared log: validate what the host wrote, once, and keep a private copy.
-// One file above 600 lines: each way in which a log or a module comes or goes is a few steps, in an order that the others rely on.
+// One file above 600 lines: each way in which a log or a module comes or goes is a few steps, in an
+// order that the others rely on.
 #include "runtime.h"
 
 #include "port.h"
 
-// An archive's member is linked if something refers to it, and the weak references of teeperf.h do not count.
+// An archive's member is linked if something refers to it, and the weak references of teeperf.h do
+// not count.
 __attribute__((used)) static void (*const with_contexts)(
     struct teeperf_context *here) = __teeperf_context_leave;
 __attribute__((used)) static void (*const with_enter)(void) = __teeperf_exit;
@@ -13,21 +15,23 @@ __attribute__((used)) static void (*const with_border)(
     unsigned long long control, unsigned long long handle) = __teeperf_border;
 
 /*
- * In `reserved` of a module's block (its low half word): a bit for each clock that its code was compiled for, and whether the
- * present log has been told of it.
+ * In `reserved` of a module's block (its low half word): a bit for each clock that its code was
+ * compiled for, and whether the present log has been told of it.
  */
 enum { CLOCKS_MASK = 3, TOLD = 1 << 8 };
 
 // Whether it recorded when the log went (tp_attach_leave).
 static enum tp_state state_before;
 
-// Code that cannot be recorded, and why: no log that comes later changes that. DONE: the program is over.
+// Code that cannot be recorded, and why: no log that comes later changes that. DONE: the program is
+// over.
 static enum teeperf_attach refused;
 
 // Why the program's last call did not get it a log.
 static enum teeperf_attach why_not;
 
-// Who attaches is profiled, whoever put the calls there. (gcc gives a variable in such a section another type.)
+// Who attaches is profiled, whoever put the calls there. (gcc gives a variable in such a section
+// another type.)
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 __asm__(".pushsection " TEEPERF_NOTE_SECTION ", \"a\", %note\n"
@@ -93,8 +97,8 @@ static uint64_t load_word(const void *first)
 	return tp_load_relaxed(first);
 }
 
-// Fill tp_process from a header that the host may be changing as we read: each word is read once. The
-// counter word is the header's, or that of the log of our TEE, unless `counter` says otherwise.
+// Fill tp_process from a header that the host may be changing as we read: each word is read once.
+// The counter word is the header's, or that of the log of our TEE, unless `counter` says otherwise.
 static bool adopt(void *base, uint64_t size, const uint64_t *counter)
 {
 	struct teeperf_log_header *header = base;
@@ -181,8 +185,8 @@ static bool claim(void)
 }
 
 /*
- * Where each instance of a program runs one thread, instances take turns: the log is one's for the time of a call, and
- * each is a thread of its own in it, whose id tells it whose the slot is.
+ * Where each instance of a program runs one thread, instances take turns: the log is one's for the
+ * time of a call, and each is a thread of its own in it, whose id tells it whose the slot is.
  */
 static uint64_t own_slot;
 
@@ -204,7 +208,8 @@ static bool has_slot(void)
 	return tp_process.log && word && tp_load_relaxed(word) == own_tid();
 }
 
-// The next slot, and the next entry for modules. What the host may have written there is a number, and bounded where it is used.
+// The next slot, and the next entry for modules. What the host may have written there is a number,
+// and bounded where it is used.
 static void take_slot(void)
 {
 	own_slot = tp_load_relaxed(&tp_process.header->thread_count) & UINT32_MAX;
@@ -228,7 +233,8 @@ static bool adopt_outside(void *base, uint64_t size, const uint64_t *counter)
 	return is_outside(base, size) && adopt(base, size, counter);
 }
 
-// The log that the environment names, or one of our own if another process has it and the host gives more.
+// The log that the environment names, or one of our own if another process has it and the host
+// gives more.
 static bool find_log(void)
 {
 	void *named;
@@ -315,7 +321,8 @@ static void attach(void)
 	tp_attach_report(TEEPERF_ATTACH_DONE);
 }
 
-// The records of a module that is refused could not be told from those of others, or there is no room to say whose they are.
+// The records of a module that is refused could not be told from those of others, or there is no
+// room to say whose they are.
 static void admit(struct teeperf_module_block *block, enum tp_admission admission)
 {
 	uint64_t functions;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls over the border between a host program and its TEE: one record on each side (log.h, TEEPERF_CONTROL_CALL_OUT),
-// and a number that both come to know.
+// Calls over the border between a host program and its TEE: one record on each side (log.h,
+// TEEPERF_CONTROL_CALL_OUT), and a number that both come to know.
 #include "runtime.h"
 
 static uint64_t drawn; // numbers of this side
@@ -21,8 +21,8 @@ static uint64_t tag_of(uint64_t mixed)
 }
 
 /*
- * A number for a call out, which who knows the handle can look up. Entries of calls whose other side does not look stay
- * until the same handle comes again.
+ * A number for a call out, which who knows the handle can look up. Entries of calls whose other
+ * side does not look stay until the same handle comes again.
  */
 static uint64_t draw_number(uint64_t handle)
 {
@@ -42,7 +42,8 @@ static uint64_t draw_number(uint64_t handle)
 	return number;
 }
 
-// Take the number of a call that has arrived; 0: it is not there. The host may write there what it likes.
+// Take the number of a call that has arrived; 0: it is not there. The host may write there what it
+// likes.
 static uint64_t take_number(uint64_t handle)
 {
 	const uint64_t mixed = handle * TEEPERF_CROSSING_MIX;
@@ -73,7 +74,8 @@ static bool is_recorded(uint32_t control)
 	return tp_load32_acquire(&tp_process.state) == TP_STATE_RECORDING;
 }
 
-// The thread goes over: what it did before is over. The number of the call out that the program has told of, or 0.
+// The thread goes over: what it did before is over. The number of the call out that the program has
+// told of, or 0.
 static uint64_t leave_behind(uint32_t control)
 {
 	const uint64_t told = tp_thread.told;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Commands of GlobalPlatform's TEE Client API, which is OP-TEE's. Nothing that both sides are given tells one command from
-// another, but the log is a parameter of each. So this side gives a few bytes less than there are: how many is the
-// label of the command (log.h, TEEPERF_LABEL_ROOM). The operation is as the program made it again when the call is over.
+// Commands of GlobalPlatform's TEE Client API, which is OP-TEE's. Nothing that both sides are given
+// tells one command from another, but the log is a parameter of each. So this side gives a few
+// bytes less than there are: how many is the label of the command (log.h, TEEPERF_LABEL_ROOM). The
+// operation is as the program made it again when the call is over.
 #include "runtime.h"
 
 #include <stddef.h>
@@ -94,8 +95,8 @@ void tp_command_over(bool returned)
 		return;
 	tp_thread.label = 0;
 	tp_barrier_signal();
-	// Who has not come back from it may have left its stack: what was there is not touched, and the TEE may still be
-	// about to look for the label, which nobody gets any more.
+	// Who has not come back from it may have left its stack: what was there is not touched, and
+	// the TEE may still be about to look for the label, which nobody gets any more.
 	if (!returned)
 		return;
 	struct operation *operation = tp_thread.command;

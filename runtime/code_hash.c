@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// By what a module is known that has no build ID: its code as it is in memory, which strip and signing leave alone.
+// By what a module is known that has no build ID: its code as it is in memory, which strip and
+// signing leave alone.
 #include "runtime.h"
 
 void tp_code_hash_step(uint64_t *hash, uint64_t word)

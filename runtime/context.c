@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Switches from one stack to another in the same thread (log.h, TEEPERF_POSITION_LEAVES). Positions mean
-// something in the thread only that they come from: a stack may have moved to another one.
+// Switches from one stack to another in the same thread (log.h, TEEPERF_POSITION_LEAVES). Positions
+// mean something in the thread only that they come from: a stack may have moved to another one.
 #include "runtime.h"
 
 // As in teeperf.h, which would make weak symbols of what we define.
@@ -13,11 +13,13 @@ uint64_t __teeperf_home(void)
 	return tp_thread.home;
 }
 
-// What leave tells arrive: the departure (log.h), and whether the activation's position is one of that thread.
+// What leave tells arrive: the departure (log.h), and whether the activation's position is one of
+// that thread.
 #define POSITION_IS_ITS (UINT64_C(1) << 63)
 
-// Whether an activation that began in the thread HOME (0: before it had a number) is this thread's. In a
-// forked child those that its thread had begun are, those of the parent's other threads are not.
+// Whether an activation that began in the thread HOME (0: before it had a number) is this thread's.
+// In a forked child those that its thread had begun are, those of the parent's other threads are
+// not.
 static bool is_here(uint64_t home)
 {
 	return !home || home == __teeperf_home();

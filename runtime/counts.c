@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Room for the counts of functions whose calls are only counted. Built without vector registers, like
-// thread.c.
+// Room for the counts of functions whose calls are only counted. Built without vector registers,
+// like thread.c.
 #include "runtime.h"
 
 /*
- * The object files with counted functions. They come and go one at a time, under the loader's lock; who
- * removes one waits until no thread that ends walks the list, because the object is unmapped then.
+ * The object files with counted functions. They come and go one at a time, under the loader's lock;
+ * who removes one waits until no thread that ends walks the list, because the object is unmapped
+ * then.
  */
 static struct teeperf_counted *first;
 static uint64_t walkers;
@@ -106,7 +107,8 @@ static uint64_t make_room(const struct teeperf_counted *counted)
 	const uint64_t module = tp_module_number((uint64_t)(uintptr_t)counted);
 	uint64_t *word =
 	    (uint64_t *)(uintptr_t)(tp_chunk_address(chunk) + tp_thread.count_used[n - 1]);
-	// The place is taken at once and the pairs are 0 so far: a signal handler may jump out of here.
+	// The place is taken at once and the pairs are 0 so far: a signal handler may jump out of
+	// here.
 	tp_thread.count_used[n - 1] += (uint32_t)size;
 	tp_barrier_signal();
 	tp_store_relaxed(word++, module | (uint64_t)TEEPERF_CONTROL_MODULE << 32);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A log that is handed to the program while it runs: for good, or for the time of a call (teeperf.h).
+// A log that is handed to the program while it runs: for good, or for the time of a call
+// (teeperf.h).
 #include "runtime.h"
 
 /*
- * Who has entered. CHANGING while the first one puts the log in place, and the last one takes it away. All of
- * it is private memory, and nobody waits for the host; a host that stops the thread that changes it makes
- * others give up, which then do not record.
+ * Who has entered. CHANGING while the first one puts the log in place, and the last one takes it
+ * away. All of it is private memory, and nobody waits for the host; a host that stops the thread
+ * that changes it makes others give up, which then do not record.
  */
 enum { TRIES = 10000 };
 #define CHANGING (UINT64_C(1) << 63)
@@ -50,7 +51,8 @@ static bool begin_use(void *region, uint64_t size, bool *first)
 }
 
 #if TP_ONE_THREAD
-// The section TEEPERF_CONSTRUCTORS_SECTION: entries that the linker has put between others' are NULL.
+// The section TEEPERF_CONSTRUCTORS_SECTION: entries that the linker has put between others' are
+// NULL.
 extern void (*const __start_teeperf_constructors[])(void) __attribute__((weak)) TP_HIDDEN;
 extern void (*const __stop_teeperf_constructors[])(void) __attribute__((weak)) TP_HIDDEN;
 
@@ -69,8 +71,9 @@ static void call_constructors(void)
 #endif
 
 /*
- * How much of the log's room a call was given may be its label (log.h). It is the host's word, and a number to look up
- * another one by, nothing else: what is used of the log is checked to be in what was given.
+ * How much of the log's room a call was given may be its label (log.h). It is the host's word, and
+ * a number to look up another one by, nothing else: what is used of the log is checked to be in
+ * what was given.
  */
 static uint64_t handle_of(uint64_t size)
 {

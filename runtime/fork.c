@@ -5,9 +5,9 @@
 #include "port.h"
 
 /*
- * Without a log of its own: what this thread knows of its parent's is forgotten. But a signal handler may
- * have forked in the middle of a sequence, which then still writes where it was about to, or adds to a
- * count. That is why the port also puts private memory in the log's place.
+ * Without a log of its own: what this thread knows of its parent's is forgotten. But a signal
+ * handler may have forked in the middle of a sequence, which then still writes where it was about
+ * to, or adds to a count. That is why the port also puts private memory in the log's place.
  */
 static void go_without(struct teeperf_log_header *header)
 {
@@ -23,9 +23,9 @@ static void go_without(struct teeperf_log_header *header)
 }
 
 /*
- * With one, which has the shape of the parent's and lies in its place, nothing private has to change: the
- * thread goes on at the same place of the same chunk, even in the middle of a sequence, and at the same
- * positions (log.h). What its parent wrote in the chunk before is padding here.
+ * With one, which has the shape of the parent's and lies in its place, nothing private has to
+ * change: the thread goes on at the same place of the same chunk, even in the middle of a sequence,
+ * and at the same positions (log.h). What its parent wrote in the chunk before is padding here.
  */
 static void keep_chunk(uint64_t sequence)
 {

@@ -5,7 +5,8 @@
 /*
  * Modules come and go one at a time (under the loader's lock); gates are set at any time, also in a
  * signal handler. Who removes a module waits until nobody walks the list, because the module is
- * unmapped then: a walk is a few stores long, and the handler that walks is never the thread that waits.
+ * unmapped then: a walk is a few stores long, and the handler that walks is never the thread that
+ * waits.
  */
 static struct teeperf_module_block *first;
 static uint64_t walkers;
@@ -19,7 +20,8 @@ static struct teeperf_module_block *next_of(struct teeperf_module_block *const *
 	return __atomic_load_n(link, __ATOMIC_SEQ_CST);
 }
 
-// The next teeperf_functions of a module, the first behind NULL; the linker may have put zeroes between them.
+// The next teeperf_functions of a module, the first behind NULL; the linker may have put zeroes
+// between them.
 static struct teeperf_functions *behind(
     const struct teeperf_module_block *block, struct teeperf_functions *functions)
 {
@@ -39,8 +41,9 @@ static uint64_t *hashes_of(struct teeperf_functions *functions)
 }
 
 /*
- * Nothing can be recorded for the time being: there is no chunk. Who looks at the counter word then comes to the cold path for
- * less than who reads a clock first, and who has a chunk yet records there, too.
+ * Nothing can be recorded for the time being: there is no chunk. Who looks at the counter word then
+ * comes to the cold path for less than who reads a clock first, and who has a chunk yet records
+ * there, too.
  */
 static uint64_t is_dry;
 
@@ -95,7 +98,8 @@ static struct choice choice_now(void)
 	    process->selection_list + (TEEPERF_SELECTION_LIST(now) ? most : 0)};
 }
 
-// The list is the host's, and may be changing: what comes out is a choice of functions, nothing else.
+// The list is the host's, and may be changing: what comes out is a choice of functions, nothing
+// else.
 static bool is_wanted(const struct choice *choice, uint64_t hash)
 {
 	if ((choice->only != TEEPERF_ONLY_LISTED && choice->only != TEEPERF_ONLY_REST) ||
@@ -116,8 +120,9 @@ static bool is_wanted(const struct choice *choice, uint64_t hash)
 	return listed == (choice->only == TEEPERF_ONLY_LISTED);
 }
 
-// Of a module that is refused all but gates[0] stay closed: where control comes back from above still has to be told to
-// others. A gate that is as it should be is not written: other processors keep its cache line.
+// Of a module that is refused all but gates[0] stay closed: where control comes back from above
+// still has to be told to others. A gate that is as it should be is not written: other processors
+// keep its cache line.
 static void set(const struct teeperf_module_block *block, uint8_t gate)
 {
 	const struct choice choice = choice_now();
@@ -215,8 +220,9 @@ void tp_gates_add(struct teeperf_module_block *block, bool there)
 		return;
 	block->next = first;
 	__atomic_store_n(&first, block, __ATOMIC_SEQ_CST);
-	// Who sets gates from here on finds the block itself, but our stores may come behind his: look again. Without a log that is
-	// there for us there are no lists: what the module has records from the log's next coming on, which sets all gates.
+	// Who sets gates from here on finds the block itself, but our stores may come behind his:
+	// look again. Without a log that is there for us there are no lists: what the module has
+	// records from the log's next coming on, which sets all gates.
 	uint32_t gate;
 	uint64_t selected;
 	do {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Modules that a loader of the program's own has mapped (teeperf.h). They and their list are the program's memory: the host
-// has no part in it.
+// Modules that a loader of the program's own has mapped (teeperf.h). They and their list are the
+// program's memory: the host has no part in it.
 #include "runtime.h"
 
 #include "port.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The modules of this process: where they are, since when, and whether their records can be told from
-// those of the others. Built without vector registers, like thread.c, which looks into it.
+// The modules of this process: where they are, since when, and whether their records can be told
+// from those of the others. Built without vector registers, like thread.c, which looks into it.
 #include "runtime.h"
 
 #include "port.h"
@@ -9,9 +9,9 @@
 enum { MODULES_KNOWN = 2048 };
 
 /*
- * Private copies of what tells modules apart, since the table in the log cannot be trusted: entry for
- * entry the same as the table's. Entries are only ever added, under the loader's lock; where several
- * have had one place, the last of them is the one that has it.
+ * Private copies of what tells modules apart, since the table in the log cannot be trusted: entry
+ * for entry the same as the table's. Entries are only ever added, under the loader's lock; where
+ * several have had one place, the last of them is the one that has it.
  */
 static struct known {
 	uint64_t start, end;
@@ -22,7 +22,8 @@ static struct known {
 } known[MODULES_KNOWN];
 static uint64_t known_count;
 
-// Without a clock the counter word counts modules that came into a place where there had been another.
+// Without a clock the counter word counts modules that came into a place where there had been
+// another.
 _Alignas(128) uint64_t tp_counter_places;
 
 static uint64_t identity_of(const struct teeperf_module *module)
@@ -46,9 +47,9 @@ static bool collide(const struct known *a, uint64_t start, uint64_t end)
 }
 
 /*
- * A time later than `ticks`, by which a reader tells one module's records from the next one's. A soft
- * clock may stand still for long: then it is moved by a tick, unless the host moves it meanwhile. It
- * lags behind the host's clock when it does, so it does not run backwards for that.
+ * A time later than `ticks`, by which a reader tells one module's records from the next one's. A
+ * soft clock may stand still for long: then it is moved by a tick, unless the host moves it
+ * meanwhile. It lags behind the host's clock when it does, so it does not run backwards for that.
  */
 static uint64_t later_than(uint64_t ticks)
 {
@@ -112,9 +113,10 @@ static void hash_code(struct teeperf_module_block *block, struct teeperf_module 
 }
 
 /*
- * Other instances of a program have entries of their own in the table. One that is the same file at the same place is this
- * module's, too: returns its number. Others at its addresses end, and the module begins behind that; returns the number of
- * the next entry. The table is the host's: what it has there gives modules wrong times, and nothing else.
+ * Other instances of a program have entries of their own in the table. One that is the same file at
+ * the same place is this module's, too: returns its number. Others at its addresses end, and the
+ * module begins behind that; returns the number of the next entry. The table is the host's: what it
+ * has there gives modules wrong times, and nothing else.
  */
 static uint64_t make_way(struct teeperf_module *module)
 {
@@ -150,8 +152,9 @@ bool tp_modules_displaced(void)
 }
 
 /*
- * Whether functions may be where the low half of an address is no name, but a control record (TEEPERF_NAME_FIRST). What has a
- * UUID was loaded by OP-TEE, behind its loader and so never at a multiple of 4 GiB.
+ * Whether functions may be where the low half of an address is no name, but a control record
+ * (TEEPERF_NAME_FIRST). What has a UUID was loaded by OP-TEE, behind its loader and so never at a
+ * multiple of 4 GiB.
  */
 static bool has_low_code(const struct teeperf_module *module)
 {

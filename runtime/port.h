@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The platform interface: all that the runtime asks of the system it runs on, one file port/NAME.c for
- * each platform. Except where a line says otherwise, functions are called in ordinary context.
+ * The platform interface: all that the runtime asks of the system it runs on, one file port/NAME.c
+ * for each platform. Except where a line says otherwise, functions are called in ordinary context.
  */
 #ifndef TP_PORT_H
 #define TP_PORT_H
@@ -13,22 +13,23 @@
 #include <teeperf/log.h>
 
 /*
- * Map the shared log. On success [*base, *base + *size) is untrusted memory, entirely outside private memory, for
- * the rest of the process's life, and preferably aligned to the chunk size. False, without a message, when there is no
- * log (the usual case: no recorder).
+ * Map the shared log. On success [*base, *base + *size) is untrusted memory, entirely outside
+ * private memory, for the rest of the process's life, and preferably aligned to the chunk size.
+ * False, without a message, when there is no log (the usual case: no recorder).
  */
 bool tp_port_map_log(void **base, uint64_t *size);
 
 /*
- * Whether all of [base, base + size) is memory that the host may write, and none of it is private. Called
- * before anything in it is read. True on platforms that cannot say: there all memory that a port maps is.
+ * Whether all of [base, base + size) is memory that the host may write, and none of it is private.
+ * Called before anything in it is read. True on platforms that cannot say: there all memory that a
+ * port maps is.
  * pre: it does not wrap.
  */
 bool tp_port_is_outside(const void *base, uint64_t size);
 
 /*
- * The same for a log of our own, where the host gives one to each process that asks. *counter: the counter
- * word that the host stores, if it stores one.
+ * The same for a log of our own, where the host gives one to each process that asks. *counter: the
+ * counter word that the host stores, if it stores one.
  */
 bool tp_port_own_log(void **base, uint64_t *size, const uint64_t **counter);
 
@@ -87,18 +88,23 @@ bool tp_port_attached(void);
 
 /*
  * Called once, after tp_port_attached: arrange that the host's commands are obeyed at once
- * (tp_switch_look), if the recorder requested it. Returns how, and with which *value (log.h, listens_value).
+ * (tp_switch_look), if the recorder requested it. Returns how, and with which *value (log.h,
+ * listens_value).
  */
 enum teeperf_listens tp_port_listen(uint32_t *value);
 
 /*
- * ---- For ports whose programs may get a log at any time, and lose it again (port/posix_late.c). Weak: others have none.
- * What then cannot be asked, how tp_port_find_module would describe the module that holds ANCHOR, is kept from when it came.
+ * ---- For ports whose programs may get a log at any time, and lose it again (port/posix_late.c).
+ * Weak: others have none. What then cannot be asked, how tp_port_find_module would describe the
+ * module that holds ANCHOR, is kept from when it came.
  */
 bool tp_port_is_late(void);
 void tp_port_remember(const void *anchor);
 void tp_port_forget(const void *anchor);
-/* Nobody needs this part of a log any more: give its memory back. It reads as 0. Runs with vector registers saved. */
+/*
+ * Nobody needs this part of a log any more: give its memory back. It reads as 0. Runs with vector
+ * registers saved.
+ */
 void tp_port_drop(uint64_t address, uint64_t size);
 
 /* ---- For ports that have the program headers of a module in memory (elf_segments.c). */
@@ -110,17 +116,21 @@ struct tp_elf_segment {
 };
 
 /*
- * Fill in bias, start, end, build ID and where the code is, of a module that was loaded at BIAS. False if it is not
- * loaded at ANCHOR; 0: wherever. What they say is the program's own, so it is believed.
+ * Fill in bias, start, end, build ID and where the code is, of a module that was loaded at BIAS.
+ * False if it is not loaded at ANCHOR; 0: wherever. What they say is the program's own, so it is
+ * believed.
  */
 bool tp_elf_segments_describe(const struct tp_elf_segment *segments, unsigned count, uint64_t bias,
     uint64_t anchor, struct teeperf_module *module);
 
-/* ---- For ports whose program is one ELF image that is in memory with its header (port/elf_image.c). */
+/*
+ * ---- For ports whose program is one ELF image that is in memory with its header
+ * (port/elf_image.c).
+ */
 
 /*
- * The facts in the ELF header at `image`: bias, start, end, build ID and the place of the code. False if there is no such
- * header. It is the program's own, so it is trusted.
+ * The facts in the ELF header at `image`: bias, start, end, build ID and the place of the code.
+ * False if there is no such header. It is the program's own, so it is trusted.
  */
 bool tp_elf_image_describe(const void *image, struct teeperf_module *module);
 
@@ -131,25 +141,28 @@ extern const char *const teeperf_image_path __attribute__((weak));
 void tp_elf_image_path(struct teeperf_module *module);
 
 /*
- * ---- For ports whose programs share no memory with the host (port/private_log.c): a log in private memory, whose host
- * is the runtime itself, and which is sent as frames (stream.h) by the port's functions below.
+ * ---- For ports whose programs share no memory with the host (port/private_log.c): a log in
+ * private memory, whose host is the runtime itself, and which is sent as frames (stream.h) by the
+ * port's functions below.
  */
 
 /*
- * Lay out the log, for tp_port_map_log to return. CLOCK is the processor's or TEEPERF_CLOCK_NONE; HZ its rate,
- * 0 if it is not known. pre: once.
+ * Lay out the log, for tp_port_map_log to return. CLOCK is the processor's or TEEPERF_CLOCK_NONE;
+ * HZ its rate, 0 if it is not known. pre: once.
  */
 void tp_private_log_make(uint32_t clock, uint64_t hz, void **base, uint64_t *size);
 
 /*
- * Send one frame: both parts, one after the other, or nothing, and return false. Called by one thread at a time,
- * at any instruction of the program, with vector registers saved. Unsent records are lost, and counted.
+ * Send one frame: both parts, one after the other, or nothing, and return false. Called by one
+ * thread at a time, at any instruction of the program, with vector registers saved. Unsent records
+ * are lost, and counted.
  */
 bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint64_t body_size);
 
 /*
- * Around the sending of a chunk, called as the above. Between them nothing may remove the thread permanently, like
- * a handler that does not return: then no thread could send any more. The result of the first is passed to the other.
+ * Around the sending of a chunk, called as the above. Between them nothing may remove the thread
+ * permanently, like a handler that does not return: then no thread could send any more. The result
+ * of the first is passed to the other.
  */
 uint64_t tp_port_flush_begin(void);
 void tp_port_flush_end(uint64_t mask);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Mode ring: which chunks a thread keeps. The list is private: nothing of it is read from the log, which is the
-// host's. Built without vector registers, like thread.c.
+// Mode ring: which chunks a thread keeps. The list is private: nothing of it is read from the log,
+// which is the host's. Built without vector registers, like thread.c.
 #include "runtime.h"
 
 /*
- * Of each chunk that a thread keeps, the number of the one that it took next. Only the thread that keeps both
- * looks at it, so threads never wait for one another. Here and not in the threads' own storage, of which there
- * is little: a thread's list may be as long as half the log.
+ * Of each chunk that a thread keeps, the number of the one that it took next. Only the thread that
+ * keeps both looks at it, so threads never wait for one another. Here and not in the threads' own
+ * storage, of which there is little: a thread's list may be as long as half the log.
  */
 static uint16_t younger[TP_RING_LOG_CHUNKS];
 _Static_assert(TP_RING_LOG_CHUNKS <= UINT64_C(1) << 16, "numbers of chunks fit");
@@ -33,9 +33,9 @@ uint64_t tp_kept_without_oldest(uint64_t kept)
 }
 
 /*
- * The way back of a chunk that nobody keeps: behind all others of the supply ring, so that what was given
- * back first is used again first, and last of all what was given back just now. As the host does it, but for
- * the ticket, which is drawn here.
+ * The way back of a chunk that nobody keeps: behind all others of the supply ring, so that what was
+ * given back first is used again first, and last of all what was given back just now. As the host
+ * does it, but for the ticket, which is drawn here.
  */
 void tp_ring_supply(uint64_t number)
 {
@@ -45,9 +45,9 @@ void tp_ring_supply(uint64_t number)
 }
 
 /*
- * Whatever a chunk held is gone: the sequence takes a place that is not 0 for a handler's (abi.h). From the end on,
- * and last the word that tells that there is something: a handler may jump out of here. A recorder that
- * looks meanwhile sees the state.
+ * Whatever a chunk held is gone: the sequence takes a place that is not 0 for a handler's (abi.h).
+ * From the end on, and last the word that tells that there is something: a handler may jump out of
+ * here. A recorder that looks meanwhile sees the state.
  */
 void tp_ring_clear(uint64_t number, struct teeperf_chunk *chunk)
 {

@@ -43,20 +43,23 @@ enum {
 	TP_RING_LOG_CHUNKS = TEEPERF_RING_LOG_CHUNKS,
 };
 /*
- * `reserved` of a module's block: the low bits are attach.c's, then whether it must not record; those above hold the hash of
- * its functions' names.
+ * `reserved` of a module's block: the low bits are attach.c's, then whether it must not record;
+ * those above hold the hash of its functions' names.
  */
 #define TP_BLOCK_REFUSED (UINT64_C(1) << 9)
 #define TP_BLOCK_NAMES_MASK (~UINT64_C(0xffff))
 #define TP_CHUNK_SIZE (UINT64_C(1) << TP_CHUNK_SHIFT)
 
 /*
- * A block's bias while its thread is in the runtime: a signal handler that runs then has no position,
- * and the target of its resynchronisation is ignored. No other position is as large.
+ * A block's bias while its thread is in the runtime: a signal handler that runs then has no
+ * position, and the target of its resynchronisation is ignored. No other position is as large.
  */
 #define TP_BIAS_BUSY (UINT64_C(1) << 63)
 #define TP_POSITION_LIMIT (UINT64_C(1) << 62)
-/* Without a chunk the cursor is 0: after all records so far, before all later ones (log.h, BETWEEN). */
+/*
+ * Without a chunk the cursor is 0: after all records so far, before all later ones (log.h,
+ * BETWEEN).
+ */
 #define TP_BIAS_NO_CHUNK(sequence) (((sequence) << TP_CHUNK_SHIFT) + 8)
 
 enum tp_state {
@@ -68,9 +71,9 @@ enum tp_state {
 };
 
 /*
- * Written by attach.c before state becomes TP_STATE_RECORDING; read-only then. With teeperf_enter that is once
- * again for each time that the log comes, in which no thread has entered yet. gdb/ reads the first five fields
- * where they are.
+ * Written by attach.c before state becomes TP_STATE_RECORDING; read-only then. With teeperf_enter
+ * that is once again for each time that the log comes, in which no thread has entered yet. gdb/
+ * reads the first five fields where they are.
  */
 struct tp_process {
 	uint32_t state;                    /* enum tp_state; release/acquire */
@@ -103,7 +106,10 @@ struct tp_process {
 	uint32_t log;  /* number of this log, from 0: another one than before */
 	bool full;     /* mode full: used chunks are not recycled */
 	bool late; /* began without a log: one may come and go at any time (port/posix_late.c) */
-	/* A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees it. */
+	/*
+	 * A chunk is complete: for who plays the host's part itself (stream.c). NULL: the host sees
+	 * it.
+	 */
 	void (*chunk_done)(uint64_t number);
 	void (*finish)(uint64_t ended); /* ... and the program is over; `ended` as in the header */
 	/* Private counters, only ever written to the log, never read back from it. */
@@ -119,7 +125,10 @@ struct tp_process {
 extern TP_HIDDEN struct tp_process tp_process;
 _Static_assert(offsetof(struct tp_process, header) == 16, "as arch/ has it");
 
-/* Counter words for threads without a soft clock: one that agrees with no clock_high, and modules.c's. */
+/*
+ * Counter words for threads without a soft clock: one that agrees with no clock_high, and
+ * modules.c's.
+ */
 extern TP_HIDDEN const uint64_t tp_counter_never;
 extern TP_HIDDEN uint64_t tp_counter_places;
 
@@ -136,8 +145,11 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint64_t cursor; /* the block's, while busy */
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
-	int32_t
-	    skips; /* the value for bits 0-15 of the block's `lost` when the thread leaves the runtime: 0 with a chunk */
+	/*
+	 * the value for bits 0-15 of the block's `lost` when the thread leaves the runtime: 0 with
+	 * a chunk
+	 */
+	int32_t skips;
 	uint32_t ready; /* index and table slot are set, we are notified of the thread's end */
 	/* All of this is in static thread-local storage, which is scarce. */
 	uint8_t ended;             /* we were notified once; destructors run on */
@@ -150,8 +162,8 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	void *command;             /* ... and the operation */
 	uint32_t told; /* number of the call out that the program has reported, 0: none */
 	uint32_t log;  /* tp_process.log when it was given a number */
-	uint32_t
-	    inside; /* how often it is counted in tp_process.inside, once there: with its handlers */
+	/* how often it is counted in tp_process.inside, once there: with its handlers */
+	uint32_t inside;
 	uint64_t index; /* thread number */
 	uint64_t home;  /* the same + 1, but of all threads of this process and of those that it was
 			    forked from; 0: it has no number yet */
@@ -161,7 +173,10 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint64_t previous; /* number + 1 of the one before, not yet given back; 0: none */
 	uint64_t drawn;    /* number + 1 of a chunk that is ours but not begun; 0: none */
 	uint64_t ticket;   /* mode ring: drawn but not yet served, + 1; 0: none */
-	/* While a chunk becomes ours (finish_taking): number + 1, else 0; for our records; the previous value. */
+	/*
+	 * While a chunk becomes ours (finish_taking): number + 1, else 0; for our records; the
+	 * previous value.
+	 */
 	uint64_t taking;
 	uint64_t taking_next;
 	uint64_t taking_sequence;
@@ -173,7 +188,10 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	/* Numbers + 1 of the chunks for counts, and how many bytes of each are in use. */
 	uint32_t count_chunks[TP_COUNT_CHUNKS];
 	uint32_t count_used[TP_COUNT_CHUNKS];
-	/* If tp_process.late: the log in which it has a number, and the place of its chunk 1; 0: none. */
+	/*
+	 * If tp_process.late: the log in which it has a number, and the place of its chunk 1; 0:
+	 * none.
+	 */
 	uint64_t own_log;
 	uint64_t own_chunks;
 } tp_thread;
@@ -206,8 +224,8 @@ static inline uint64_t tp_thread_lost(void)
 TP_HIDDEN bool tp_thread_enter(uint64_t events);
 TP_HIDDEN void tp_thread_leave(void);
 /*
- * What __teeperf_resync does, with a departure (log.h) before it unless that is TP_NO_DEPARTURE. Returns the position
- * of the RESYNC record, 0: there is none.
+ * What __teeperf_resync does, with a departure (log.h) before it unless that is TP_NO_DEPARTURE.
+ * Returns the position of the RESYNC record, 0: there is none.
  */
 #define TP_NO_DEPARTURE UINT64_MAX
 TP_HIDDEN uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure);
@@ -223,14 +241,18 @@ static inline struct teeperf_chunk *tp_chunk_at(uint64_t chunk_plus_1)
 {
 	return (struct teeperf_chunk *)(uintptr_t)tp_chunk_address(chunk_plus_1);
 }
-/* Hand a chunk to the host, or in mode ring to the next thread that needs one. `used` in bytes, header included. */
+/*
+ * Hand a chunk to the host, or in mode ring to the next thread that needs one. `used` in bytes,
+ * header included.
+ */
 TP_HIDDEN void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used);
 
 /* ---- mode ring (ring.c) ---- */
 
 /*
- * The chunks that a thread keeps, in the order in which it took them: how many, in the upper half of one word, so that
- * they change together, and number + 1 of the oldest in the lower half. The newest is the one in use.
+ * The chunks that a thread keeps, in the order in which it took them: how many, in the upper half
+ * of one word, so that they change together, and number + 1 of the oldest in the lower half. The
+ * newest is the one in use.
  */
 #define TP_KEPT_ONE (UINT64_C(1) << 32)
 static inline uint64_t tp_kept_count(uint64_t kept)
@@ -241,7 +263,9 @@ static inline uint64_t tp_kept_oldest(uint64_t kept)
 {
 	return kept & UINT32_MAX;
 }
-/* KEPT with one more, after NEWEST; without the oldest. Doing it twice has the same effect as once. */
+/*
+ * KEPT with one more, after NEWEST; without the oldest. Doing it twice has the same effect as once.
+ */
 TP_HIDDEN uint64_t tp_kept_with(uint64_t kept, uint64_t newest, uint64_t chunk_plus_1);
 TP_HIDDEN uint64_t tp_kept_without_oldest(uint64_t kept);
 /* Chunk `number`, which no thread keeps any more, is available when all others have been used. */
@@ -259,17 +283,27 @@ TP_HIDDEN void tp_counts_forget(void);
 TP_HIDDEN bool tp_counts_used(void);
 /* In a forked child: as tp_gates_forked; its thread has no place for counts any more. */
 TP_HIDDEN void tp_counts_forked(void);
-/* In a forked child, in the thread that forked, signals being blocked: leave the log to the parent (fork.c). */
+/*
+ * In a forked child, in the thread that forked, signals being blocked: leave the log to the parent
+ * (fork.c).
+ */
 TP_HIDDEN void tp_fork_child(void);
 
-/* Whether the calling thread has the log. Where logs come and go, it stays until the thread that entered leaves. */
+/*
+ * Whether the calling thread has the log. Where logs come and go, it stays until the thread that
+ * entered leaves.
+ */
 TP_HIDDEN bool tp_thread_may_record(void);
 
-/* The calling thread enters: it may record. It leaves: nothing of it points into the log any more. */
+/*
+ * The calling thread enters: it may record. It leaves: nothing of it points into the log any more.
+ */
 TP_HIDDEN void tp_thread_arrive(void);
 TP_HIDDEN void tp_thread_depart(void);
 
-/* A record about a border (border.c): CONTROL, followed by the crossing's NUMBER unless that is 0. */
+/*
+ * A record about a border (border.c): CONTROL, followed by the crossing's NUMBER unless that is 0.
+ */
 TP_HIDDEN void tp_thread_border(uint32_t control, uint64_t number);
 
 /* A record of a mark (mark.c): CONTROL, followed by the LENGTH bytes of NAME. */
@@ -284,8 +318,9 @@ TP_HIDDEN void tp_thread_tell_cpu(void);
 /* ---- attaching (attach.c) ---- */
 
 /*
- * Attach to a log that was not there when the program began. 0 and *fresh, whether it is another one than
- * before, or false: then all is as it was. pre: no thread records, and no other thread attaches.
+ * Attach to a log that was not there when the program began. 0 and *fresh, whether it is another
+ * one than before, or false: then all is as it was. pre: no thread records, and no other thread
+ * attaches.
  */
 TP_HIDDEN bool tp_attach_region(void *base, uint64_t size, bool by_call);
 /* Why not; also reported to the host, if there is a log without an earlier report (log.h). */
@@ -294,14 +329,17 @@ TP_HIDDEN void tp_attach_refuse(void *base, uint64_t size, enum teeperf_attach w
 TP_HIDDEN void tp_attach_leave(void);
 
 /*
- * A log for a program that began without one, while other threads run. DONE, or why not; then all is as it was, but
- * the last log is forgotten. pre: tp_late_begin(); the process is off, and nobody is inside. Recording begins
- * as header.control says.
+ * A log for a program that began without one, while other threads run. DONE, or why not; then all
+ * is as it was, but the last log is forgotten. pre: tp_late_begin(); the process is off, and nobody
+ * is inside. Recording begins as header.control says.
  */
 TP_HIDDEN enum teeperf_attach tp_attach_late(void *base, uint64_t size);
 /* Prepare to leave the log: nothing is recorded any more, but threads inside still use it. */
 TP_HIDDEN void tp_attach_late_end(void);
-/* Around code that must not overlap a change of modules: false if one is in progress. Later changes wait meanwhile. */
+/*
+ * Around code that must not overlap a change of modules: false if one is in progress. Later changes
+ * wait meanwhile.
+ */
 TP_HIDDEN bool tp_late_begin(void);
 TP_HIDDEN void tp_late_end(void);
 /* In a forked child. */
@@ -310,16 +348,16 @@ TP_HIDDEN void tp_late_forked(void);
 /* ---- borders (border.c) ---- */
 
 /*
- * The calling thread crosses the border between host and TEE: an enum teeperf_control of CALL_OUT to RETURN_IN, or
- * CROSSING: its number is known now. `handle`: see log.h, 0: none.
+ * The calling thread crosses the border between host and TEE: an enum teeperf_control of CALL_OUT
+ * to RETURN_IN, or CROSSING: its number is known now. `handle`: see log.h, 0: none.
  */
 TP_HIDDEN void tp_border(uint32_t control, uint64_t handle);
 
 /* ---- commands (border_label.c) ---- */
 
 /*
- * Give a command that is about to be called, with the API's operation, a label: the handle of it, or 0. It is over at the
- * thread's next border; RETURNED: by coming back from it.
+ * Give a command that is about to be called, with the API's operation, a label: the handle of it,
+ * or 0. It is over at the thread's next border; RETURNED: by coming back from it.
  */
 TP_HIDDEN uint64_t tp_command_label(void *operation);
 TP_HIDDEN void tp_command_over(bool returned);
@@ -337,7 +375,10 @@ enum tp_admission {
 	TP_ADMISSION_AGAIN,   /* this file has been loaded before */
 	TP_ADMISSION_REFUSED, /* its functions must not record */
 };
-/* The module with this block has been loaded; the one that holds ANCHOR is about to go. pre: as tp_now. */
+/*
+ * The module with this block has been loaded; the one that holds ANCHOR is about to go. pre: as
+ * tp_now.
+ */
 TP_HIDDEN enum tp_admission tp_module_add(struct teeperf_module_block *block);
 TP_HIDDEN void tp_module_remove(const void *anchor);
 /* All of it 0, without a call of memset. */
@@ -355,8 +396,8 @@ TP_HIDDEN void tp_code_hash_set(struct teeperf_module *module, uint64_t names);
 TP_HIDDEN void tp_code_hash_step(uint64_t *hash, uint64_t word);
 
 /*
- * The functions' gates (gates.c). tp_gates_set stores `gate` in each of them that is wanted, and in later
- * ones; safe in a signal handler and during dlopen and dlclose.
+ * The functions' gates (gates.c). tp_gates_set stores `gate` in each of them that is wanted, and in
+ * later ones; safe in a signal handler and during dlopen and dlclose.
  */
 extern TP_HIDDEN uint32_t tp_gate_current; /* also read by record.S */
 /* The gate of a process that records. */
@@ -373,13 +414,14 @@ TP_HIDDEN void tp_gates_add(struct teeperf_module_block *block, bool there);
 TP_HIDDEN void tp_gates_remove(struct teeperf_module_block *block);
 TP_HIDDEN void tp_gates_set(enum teeperf_gate gate);
 /*
- * From now on the host wants those functions that SELECTION (log.h) says; TEEPERF_SELECTION_FIRST: those of `only`. Sets the
- * gates of all modules, as tp_gates_set does.
+ * From now on the host wants those functions that SELECTION (log.h) says; TEEPERF_SELECTION_FIRST:
+ * those of `only`. Sets the gates of all modules, as tp_gates_set does.
  */
 TP_HIDDEN void tp_gates_select(uint64_t selection);
 /*
- * A module is loaded: if it is refused, none of its functions record. *functions and *out: functions of all modules so far, and
- * the number of them that the host did not want then; a module that is loaded again counts once.
+ * A module is loaded: if it is refused, none of its functions record. *functions and *out:
+ * functions of all modules so far, and the number of them that the host did not want then; a module
+ * that is loaded again counts once.
  */
 TP_HIDDEN void tp_gates_admit(struct teeperf_module_block *block, enum tp_admission admission,
     uint64_t *functions, uint64_t *out);
@@ -413,7 +455,10 @@ TP_HIDDEN void tp_switch_serve(void);
  */
 TP_HIDDEN void tp_switch_look(void);
 
-/* There is no free chunk, or there was one: gates are set to the cheapest state. pre: as tp_switch_look. */
+/*
+ * There is no free chunk, or there was one: gates are set to the cheapest state. pre: as
+ * tp_switch_look.
+ */
 TP_HIDDEN void tp_switch_dry(bool dry);
 
 /* Whether somebody is about to switch. */
@@ -423,8 +468,8 @@ TP_HIDDEN bool tp_switch_is_busy(void);
 TP_HIDDEN void tp_process_off(void);
 
 /*
- * The port calls it once, when the program is over but for the destructors of modules: `word` is header.ended
- * (TEEPERF_ENDED and bits with it), which the host sees when the last module has gone.
+ * The port calls it once, when the program is over but for the destructors of modules: `word` is
+ * header.ended (TEEPERF_ENDED and bits with it), which the host sees when the last module has gone.
  */
 TP_HIDDEN void tp_process_ended(uint64_t word);
 

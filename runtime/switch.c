@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Switching recording, or the recording of single functions, off and on: asked for by the program, by the host, or in a signal
-// handler.
+// Switching recording, or the recording of single functions, off and on: asked for by the program,
+// by the host, or in a signal handler.
 #include "runtime.h"
 
 /*
- * Requests are left in these words and served by whoever holds `busy`: one at a time, without a lock
- * that a signal handler could find taken by the thread that it interrupted.
+ * Requests are left in these words and served by whoever holds `busy`: one at a time, without a
+ * lock that a signal handler could find taken by the thread that it interrupted.
  */
 enum { ASKED_OFF = 1, ASKED_ON = 2 };
 static uint64_t asked;   // by the program: the last request counts
@@ -50,8 +50,8 @@ static void apply(bool on)
 }
 
 /*
- * Other functions record from now on. As in apply the time is noted first. While recording, a gap of no length is noted with it:
- * a reader that does not know of selections ends all calls there.
+ * Other functions record from now on. As in apply the time is noted first. While recording, a gap
+ * of no length is noted with it: a reader that does not know of selections ends all calls there.
  */
 static void choose(uint64_t selection)
 {
@@ -129,7 +129,8 @@ enum tp_state tp_switch_start(void)
 	return tp_load_relaxed(&control) & TEEPERF_ACTIVE ? TP_STATE_RECORDING : TP_STATE_PAUSED;
 }
 
-// Other instances may have switched it, or have begun when it was switched: what the host says counts.
+// Other instances may have switched it, or have begun when it was switched: what the host says
+// counts.
 enum tp_state tp_switch_again(enum tp_state before)
 {
 	const struct teeperf_log_header *header = tp_process.header;
@@ -142,8 +143,8 @@ enum tp_state tp_switch_again(enum tp_state before)
 	return now & TEEPERF_ACTIVE ? TP_STATE_RECORDING : TP_STATE_PAUSED;
 }
 
-// Another thread of the parent may have held `busy`. What the host wants is known; what was recorded by the
-// parent's will goes on.
+// Another thread of the parent may have held `busy`. What the host wants is known; what was
+// recorded by the parent's will goes on.
 void tp_switch_forked(bool on)
 {
 	const uint64_t now = tp_load_relaxed(&tp_process.header->control);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cold path of the sequence: a thread's first event, the end of a chunk, a new upper half of
-// the clock, losses. Called at any instruction boundary of instrumented code, so it is built without
-// vector registers and calls nothing outside the runtime but through tp_call_preserving.
-// One file above 600 lines: each step of it may be interrupted by itself, and the order of all of them is what makes that safe.
+// the clock, losses. Called at any instruction boundary of instrumented code, so it is built
+// without vector registers and calls nothing outside the runtime but through tp_call_preserving.
+// One file above 600 lines: each step of it may be interrupted by itself, and the order of all of
+// them is what makes that safe.
 #include "runtime.h"
 
 #include "port.h"
@@ -16,7 +17,8 @@ TP_PER_THREAD struct teeperf_thread_block __teeperf_thread = {.counter = &tp_cou
     .lost_place = &nowhere};
 TP_PER_THREAD struct tp_thread tp_thread = {.bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
 
-// SYNC, LOST and a record of two words fit between any two chunk switches; with a departure two more.
+// SYNC, LOST and a record of two words fit between any two chunk switches; with a departure two
+// more.
 enum { ROOM_BYTES = 4 * 8, DEPARTURE_BYTES = 2 * 8 };
 
 static uint64_t control_record(uint64_t value, enum teeperf_control control)
@@ -36,11 +38,13 @@ uint64_t *tp_chunk_state(uint64_t chunk_plus_1)
 
 static bool inside(uint64_t cursor, uint64_t chunk_plus_1)
 {
-	// A cursor at a chunk's end still belongs to that chunk, whose header it can never point to.
+	// A cursor at a chunk's end still belongs to that chunk, whose header it can never point
+	// to.
 	return chunk_plus_1 && cursor - 8 - tp_chunk_address(chunk_plus_1) < TP_CHUNK_SIZE;
 }
 
-// Behind its header. The end of one chunk may be the beginning of the next, so a cursor there is of neither.
+// Behind its header. The end of one chunk may be the beginning of the next, so a cursor there is of
+// neither.
 static uint64_t start_of_records(void)
 {
 	return tp_thread.chunk ? tp_chunk_address(tp_thread.chunk) + sizeof(struct teeperf_chunk)
@@ -67,8 +71,8 @@ void tp_thread_store_name(struct teeperf_thread *slot, const uint64_t name[2])
 }
 
 /*
- * Bring the log's count of this thread's losses up to date. A handler that loses more meanwhile has told of it already: what we
- * store then is too little, and is stored again.
+ * Bring the log's count of this thread's losses up to date. A handler that loses more meanwhile has
+ * told of it already: what we store then is too little, and is stored again.
  */
 static void publish_lost(void)
 {
@@ -104,7 +108,8 @@ void tp_chunk_give_back(uint64_t chunk_plus_1, uint64_t used)
 		tp_process.chunk_done(number);
 }
 
-// Mode ring: a thread that ends with a ticket leaves it to others: its chunk would be missing for ever.
+// Mode ring: a thread that ends with a ticket leaves it to others: its chunk would be missing for
+// ever.
 static void give_up_ticket(void)
 {
 	for (unsigned i = 0; tp_thread.ticket && i < TP_TICKETS; i++)
@@ -136,14 +141,15 @@ static bool drew(uint64_t slot)
 	return true;
 }
 
-// Each failure is another thread's success, so with all of a machine's processors drawing at once the last one fails as often
-// as there are others. More than this is the host playing with the words: a loss then, as nobody waits.
+// Each failure is another thread's success, so with all of a machine's processors drawing at once
+// the last one fails as often as there are others. More than this is the host playing with the
+// words: a loss then, as nobody waits.
 enum { DRAW_TRIES = 1024 };
 
 /*
- * Draw the next chunk. Its number is read first: with a ticket in hand and no number yet, a thread that does not get
- * to run would find its slot in use again, with another chunk's number. What a slot holds stays as long as nobody
- * has drawn its ticket.
+ * Draw the next chunk. Its number is read first: with a ticket in hand and no number yet, a thread
+ * that does not get to run would find its slot in use again, with another chunk's number. What a
+ * slot holds stays as long as nobody has drawn its ticket.
  */
 static bool draw_next(void)
 {
@@ -163,8 +169,9 @@ static bool draw_next(void)
 }
 
 /*
- * Mode ring, where threads supply, too: one that stands still before it has filled its slot must not keep the others
- * from those behind it. They draw such a ticket as it is, and keep it until it is served.
+ * Mode ring, where threads supply, too: one that stands still before it has filled its slot must
+ * not keep the others from those behind it. They draw such a ticket as it is, and keep it until it
+ * is served.
  */
 static bool draw_ticket(void)
 {
@@ -210,7 +217,8 @@ static void give_back_oldest(void)
 	tp_chunk_give_back(oldest, TP_CHUNK_SIZE);
 }
 
-// The same, and its records are no part of the ring any more: those of newer chunks will be overwritten first.
+// The same, and its records are no part of the ring any more: those of newer chunks will be
+// overwritten first.
 static void drop_oldest(void)
 {
 	const uint64_t oldest = tp_kept_oldest(tp_thread.kept);
@@ -221,9 +229,10 @@ static void drop_oldest(void)
 }
 
 /*
- * Mode ring: what to go on in. A new chunk if this thread does not keep all it may, and no more than is left for
- * others; or its own oldest. When chunks are scarce, each switch gives one back, so that threads that begin find
- * some; a thread that is idle gives none. Two stay in any case: see take_chunk.
+ * Mode ring: what to go on in. A new chunk if this thread does not keep all it may, and no more
+ * than is left for others; or its own oldest. When chunks are scarce, each switch gives one back,
+ * so that threads that begin find some; a thread that is idle gives none. Two stay in any case: see
+ * take_chunk.
  */
 static bool draw_in_ring(void)
 {
@@ -253,8 +262,8 @@ static void write_header(uint64_t time)
 	struct teeperf_chunk *chunk = tp_chunk_at(tp_thread.drawn);
 	if (tp_process.ring)
 		tp_ring_clear((tp_thread.drawn - 1) & tp_process.chunk_mask, chunk);
-	// Linux maps the 64 KiB around what is read for the first time, but only a page around what is
-	// written: for a new chunk one fault instead of 16, 1.1 instead of 2.3 ns a record.
+	// Linux maps the 64 KiB around what is read for the first time, but only a page around what
+	// is written: for a new chunk one fault instead of 16, 1.1 instead of 2.3 ns a record.
 	(void)tp_load_relaxed(&chunk->used);
 	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, tp_thread.index & UINT32_MAX);
 	tp_store_relaxed(&chunk->sequence, tp_thread.sequence);
@@ -267,7 +276,8 @@ static void write_header(uint64_t time)
 static void finish_taking(void)
 {
 	const uint64_t taking = tp_thread.taking;
-	// The oldest chunk has been chosen to go on in (draw_in_ring), and is still among those that are kept.
+	// The oldest chunk has been chosen to go on in (draw_in_ring), and is still among those
+	// that are kept.
 	if (tp_thread.drawn && tp_thread.drawn == tp_kept_oldest(tp_thread.kept))
 		tp_thread.kept = tp_kept_without_oldest(tp_thread.kept);
 	if (!taking)
@@ -288,9 +298,9 @@ static void finish_taking(void)
 }
 
 /*
- * Make the drawn chunk, which has a header, the thread's, for its records (NEXT) or beside them. A signal handler may
- * jump out of us (retake) anywhere: from the store to `taking` on, whoever enters the runtime next does
- * the rest (finish_taking), and before it nothing has happened.
+ * Make the drawn chunk, which has a header, the thread's, for its records (NEXT) or beside them. A
+ * signal handler may jump out of us (retake) anywhere: from the store to `taking` on, whoever
+ * enters the runtime next does the rest (finish_taking), and before it nothing has happened.
  */
 static void take_drawn(bool next)
 {
@@ -308,7 +318,8 @@ static void take_drawn(bool next)
 
 // How many events are lost without a look for a chunk, behind one that was in vain.
 enum { SKIPS_FIRST = 8, SKIPS_MOST = 256 };
-// How many are lost in a row, also for each function's gate, before gates are set: that takes some 2 ns a gate.
+// How many are lost in a row, also for each function's gate, before gates are set: that takes some
+// 2 ns a gate.
 enum { DRY_FIRST = 4096, DRY_SHARE = 16 };
 
 // By addition, as handlers and what they interrupted count in the same word.
@@ -326,8 +337,8 @@ static void look_always(void)
 }
 
 /*
- * There was no chunk: arch/ loses the next events without coming here, twice as many each time. Not those of a thread
- * that is not in the table, whose losses are added up.
+ * There was no chunk: arch/ loses the next events without coming here, twice as many each time. Not
+ * those of a thread that is not in the table, whose losses are added up.
  */
 static void be_patient(int32_t skips)
 {
@@ -357,9 +368,10 @@ static void forget_chunk(void)
 /*
  * Go on in a new chunk. The chunk that is left is not given back yet but one switch later: a signal
  * handler may switch chunks between the two instructions with which the interrupted code stores its
- * cursor and its record, and that code then still writes into the old chunk. A chunk is forgotten before
- * it is given back: if a handler jumps out between, the host finds it when the program has ended.
- * In mode ring nothing is given back, and the thread never goes on in the chunk that it leaves.
+ * cursor and its record, and that code then still writes into the old chunk. A chunk is forgotten
+ * before it is given back: if a handler jumps out between, the host finds it when the program has
+ * ended. In mode ring nothing is given back, and the thread never goes on in the chunk that it
+ * leaves.
  */
 static bool take_chunk(uint64_t time)
 {
@@ -405,7 +417,8 @@ static void put(uint64_t record)
 }
 
 /*
- * Make sure that `room` bytes are free at the cursor and that the chunk's upper half is that of `time`.
+ * Make sure that `room` bytes are free at the cursor and that the chunk's upper half is that of
+ * `time`.
  */
 static bool make_room_for(uint64_t time, uint64_t room)
 {
@@ -478,17 +491,17 @@ static void thread_start(void)
 	tp_thread.own_log = tp_process.late ? (uint64_t)(uintptr_t)tp_process.header : 0;
 	tp_thread.own_chunks = tp_process.chunks;
 	tp_thread.ready = 1;
-	// Other threads may be storing their own, smaller number at the same time: the host takes the
-	// table's filled slots as the truth, and this word as a hint that is right in the end.
+	// Other threads may be storing their own, smaller number at the same time: the host takes
+	// the table's filled slots as the truth, and this word as a hint that is right in the end.
 	tp_store_relaxed(
 	    &tp_process.header->thread_count, tp_load_relaxed(&tp_process.next_thread));
 }
 
 /*
  * A signal handler came between the two instructions with which the interrupted sequence loads and
- * stores its cursor, and recorded: the cursor was taken back, into what the handler wrote or into the
- * chunk before. Go on behind what is there: chunks are zero where nothing is written. (The host may
- * have written there, too: then that is what the host gets.)
+ * stores its cursor, and recorded: the cursor was taken back, into what the handler wrote or into
+ * the chunk before. Go on behind what is there: chunks are zero where nothing is written. (The host
+ * may have written there, too: then that is what the host gets.)
  */
 static void find_way(void)
 {
@@ -515,8 +528,8 @@ static void adopt_cursor(uint64_t cursor)
 	tp_barrier_signal();
 }
 
-// Where logs come and go, one that somebody uses stays what it is: who takes it away, or brings another one, looks
-// at the sum of all threads when the state says that nobody may come in.
+// Where logs come and go, one that somebody uses stays what it is: who takes it away, or brings
+// another one, looks at the sum of all threads when the state says that nobody may come in.
 static void count_in(void)
 {
 	if (!tp_process.late)
@@ -558,8 +571,9 @@ static void drop_own_chunk(void *unused)
 }
 
 /*
- * Give back the chunk that this thread has in a log that is not the process's any more. What is there kept the thread from
- * going on there, so its end is forgotten before. The log of a recorder that was killed stays: it may be recovered.
+ * Give back the chunk that this thread has in a log that is not the process's any more. What is
+ * there kept the thread from going on there, so its end is forgotten before. The log of a recorder
+ * that was killed stays: it may be recovered.
  */
 static void drop_last_log(void)
 {
@@ -581,8 +595,8 @@ void tp_thread_forget_lost(void)
 }
 
 /*
- * The log that this thread wrote is not the process's any more: nothing of it is in the new one. Its positions go on, as calls
- * that are open have those from before. pre: busy.
+ * The log that this thread wrote is not the process's any more: nothing of it is in the new one.
+ * Its positions go on, as calls that are open have those from before. pre: busy.
  */
 static void start_over(void)
 {
@@ -600,8 +614,9 @@ static void start_over(void)
 }
 
 /*
- * Enter the runtime: false (and the loss counted) when this thread must not record now. The cursor is
- * ours while we are inside: a signal handler finds 0, comes here too, and `busy` drops its events.
+ * Enter the runtime: false (and the loss counted) when this thread must not record now. The cursor
+ * is ours while we are inside: a signal handler finds 0, comes here too, and `busy` drops its
+ * events.
  */
 bool tp_thread_enter(uint64_t events)
 {
@@ -620,8 +635,8 @@ bool tp_thread_enter(uint64_t events)
 		count_out();
 		return false;
 	}
-	// Without a cursor a handler that comes now comes to `busy` with its first event: all of its events
-	// are recorded, or none. It may have moved the cursor since we looked: find_way.
+	// Without a cursor a handler that comes now comes to `busy` with its first event: all of
+	// its events are recorded, or none. It may have moved the cursor since we looked: find_way.
 	adopt_cursor(tp_load_relaxed(&__teeperf_thread.cursor));
 	tp_store_relaxed(&__teeperf_thread.cursor, 0);
 	tp_barrier_signal();
@@ -646,8 +661,9 @@ void tp_thread_leave(void)
 	tp_barrier_signal();
 	tp_thread.busy = 0;
 	tp_barrier_signal();
-	// A handler that comes from here on records; if it takes a new chunk, the cursor may be taken back
-	// (find_way), but bias and end have to be those of its chunk, and with one nothing is skipped.
+	// A handler that comes from here on records; if it takes a new chunk, the cursor may be
+	// taken back (find_way), but bias and end have to be those of its chunk, and with one
+	// nothing is skipped.
 	do {
 		if (tp_thread_skips() != tp_thread.skips)
 			set_skips(tp_thread.skips);
@@ -665,9 +681,9 @@ void tp_thread_leave(void)
 }
 
 /*
- * The runtime was left for good: a signal handler interrupted it and jumped out, or ended the thread.
- * Only that can bring us into activations that are older than the interruption, or to the thread's
- * end; those of the handler itself have no record, so no position.
+ * The runtime was left for good: a signal handler interrupted it and jumped out, or ended the
+ * thread. Only that can bring us into activations that are older than the interruption, or to the
+ * thread's end; those of the handler itself have no record, so no position.
  */
 static void retake(void)
 {
@@ -698,7 +714,8 @@ uint64_t tp_slow(uint64_t name)
 
 uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure)
 {
-	// Without a position it is an activation of a signal handler that came while this thread was in here.
+	// Without a position it is an activation of a signal handler that came while this thread
+	// was in here.
 	if (!position || position >= TP_POSITION_LIMIT ||
 	    tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
 		return 0;
@@ -762,9 +779,9 @@ void tp_thread_mark(uint32_t control, const char *name, uint32_t length)
 		return;
 	const uint64_t time = tp_now();
 	const uint64_t pieces = (length + 3) / 4;
-	// All in one chunk: half a name would be another one. So the record is written after its name, and the cursor moves
-	// last: if a handler jumps out of here in between, the next record takes the free place, and pieces behind a
-	// record that is no mark mean nothing.
+	// All in one chunk: half a name would be another one. So the record is written after its
+	// name, and the cursor moves last: if a handler jumps out of here in between, the next
+	// record takes the free place, and pieces behind a record that is no mark mean nothing.
 	if (make_room_for(time, ROOM_BYTES + pieces * 8)) {
 		uint64_t *at = (uint64_t *)(uintptr_t)tp_thread.cursor;
 		for (uint32_t i = 0; i < pieces; i++)
@@ -781,8 +798,8 @@ void tp_thread_mark(uint32_t control, const char *name, uint32_t length)
 }
 
 /*
- * Hand over all that this thread has of the log, so that nothing of it points there. Between tp_thread_enter
- * and tp_thread_leave. What comes after begins a new chunk.
+ * Hand over all that this thread has of the log, so that nothing of it points there. Between
+ * tp_thread_enter and tp_thread_leave. What comes after begins a new chunk.
  */
 static void hand_over(void)
 {
@@ -793,7 +810,8 @@ static void hand_over(void)
 	if (tp_thread.chunk)
 		tp_chunk_give_back(
 		    tp_thread.chunk, tp_thread.cursor - tp_chunk_address(tp_thread.chunk));
-	// Call circle with counts.c: it takes its chunks from here, and they go back with the others.
+	// Call circle with counts.c: it takes its chunks from here, and they go back with the
+	// others.
 	tp_counts_end();
 	tp_thread.previous = 0;
 	forget_chunk();
@@ -854,7 +872,8 @@ static void tell_name_and_cpu(struct teeperf_thread *slot)
 
 void tp_thread_tell_cpu(void)
 {
-	// Nobody takes the log away meanwhile; one that was there for the time of a call, or was left, has gone.
+	// Nobody takes the log away meanwhile; one that was there for the time of a call, or was
+	// left, has gone.
 	count_in();
 	const bool left = tp_process.late && tp_load32_acquire(&tp_process.state) == TP_STATE_OFF;
 	const bool has_log = tp_thread.ready && tp_thread_may_record() && !has_other_log() && !left;

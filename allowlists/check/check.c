@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Looking for what was meant takes a look at every function, several times (some 40 ms for 100,000):
- * a list that is wrong as a whole does not need it for each line.
+ * Looking for what was meant takes a look at every function, several times (some 40 ms for
+ * 100,000): a list that is wrong as a whole does not need it for each line.
  */
 enum { HINTS_LEAST = 10, HINTS_MOST = 100, HINTS_FUNCTIONS = 2000000 };
 enum { NAMES_MOST = 3, INTO_MOST = 3 };

@@ -40,7 +40,9 @@ struct tp_finding {
 
 struct tp_list_check_options {
 	bool lenient[TP_FINDING_KIND_COUNT]; /* kinds not to look for */
-	/* Whether a file is a list for any program, of which most lines match nothing; may be NULL. */
+	/*
+	 * Whether a file is a list for any program, of which most lines match nothing; may be NULL.
+	 */
 	bool (*is_general)(const char *file);
 };
 
@@ -60,7 +62,9 @@ int tp_list_check_init(struct tp_list_check *check, const struct tp_list_use *us
     const struct tp_list_check_options *options, struct tp_err *err);
 void tp_list_check_release(struct tp_list_check *check);
 
-/* Add a finding about the whole list; WHAT and REMEDY (may be NULL) are copied. 0 or TP_ERR_MEMORY. */
+/*
+ * Add a finding about the whole list; WHAT and REMEDY (may be NULL) are copied. 0 or TP_ERR_MEMORY.
+ */
 int tp_list_check_add(struct tp_list_check *check, enum tp_finding_kind kind,
     enum tp_severity severity, const char *what, const char *remedy, struct tp_err *err);
 
@@ -80,7 +84,8 @@ void tp_list_hint(struct tp_buf *hint, const struct tp_list_use *use, uint32_t l
 
 /*
  * What is suspicious about the line's glob though it is one: part of a demangled name that means
- * something else in a glob. Adds what it is to WHAT and what to write to HINT; false if all is well.
+ * something else in a glob. Adds what it is to WHAT and what to write to HINT; false if all is
+ * well.
  */
 bool tp_list_suspicious(
     struct tp_buf *what, struct tp_buf *hint, const struct tp_allowlist_line *line);

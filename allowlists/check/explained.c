@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions by what a person calls them, and what is known of one: who calls it, which lines of a list match it, what a profile says.
+// Functions by what a person calls them, and what is known of one: who calls it, which lines of a
+// list match it, what a profile says.
 #define _GNU_SOURCE
 #include "explained.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What is known of one function: who calls it, which lines of a list match it, what a profile says; and finding it. */
+/*
+ * What is known of one function: who calls it, which lines of a list match it, what a profile says;
+ * and finding it.
+ */
 #ifndef TP_EXPLAINED_H
 #define TP_EXPLAINED_H
 

@@ -75,7 +75,8 @@ struct attempt {
 	const char *after;
 };
 
-// The answer to the first of COUNT attempts with name: that matches anything; *FOUND is that, or the last.
+// The answer to the first of COUNT attempts with name: that matches anything; *FOUND is that, or
+// the last.
 static struct answer ask_names(const struct tp_inventory *inventory, const char *name,
     const struct attempt *attempts, uint32_t count, struct attempt *found)
 {
@@ -172,7 +173,8 @@ static uint32_t tolerance(size_t size)
 // Which of the function's names to compare; as bits.
 enum { LINKAGE = 1, DEMANGLED = 2 };
 
-// The function whose name is nearly WORD; of demangled names with parameters and return type, or without.
+// The function whose name is nearly WORD; of demangled names with parameters and return type, or
+// without.
 static const struct tp_inventory_function *nearest_to(
     const struct tp_inventory *inventory, const char *word, int names)
 {
@@ -308,7 +310,8 @@ static bool hint_name(
 		add_linkage(hint, at(use, answer.first));
 		return true;
 	}
-	// The class is missing, other parameters are there, or the arguments of its template are missing.
+	// The class is missing, other parameters are there, or the arguments of its template are
+	// missing.
 	const char *open = memchr(glob, '(', size);
 	const size_t plain = open && open > glob ? (size_t)(open - glob) : size;
 	const struct attempt attempts[] = {{"*::", size, ""}, {"", plain, ""}, {"*::", plain, ""},

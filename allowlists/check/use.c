@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An allowlist against an inventory: what each line matches, which line decides about each function, what it
-// costs, and what another list changes.
+// An allowlist against an inventory: what each line matches, which line decides about each
+// function, what it costs, and what another list changes.
 #include "use.h"
 
 #include "allowlists/language/reading.h"
@@ -46,7 +46,8 @@ static void add_match(void *context, uint32_t index)
 	matches->items[matches->count++] = index;
 }
 
-// Which of the lines gave the verdict. Asked of the list's own answer, so that no rule is told twice.
+// Which of the lines gave the verdict. Asked of the list's own answer, so that no rule is told
+// twice.
 static uint32_t find_decider(const struct tp_allowlist *list, const struct matches *matches,
     const struct tp_verdict *verdict)
 {

@@ -47,12 +47,18 @@ struct tp_list_use {
 	struct tp_arena arena;
 };
 
-/* Ask the list about every function; both must outlive it. 0 or TP_ERR_MEMORY. Release it in any case. */
+/*
+ * Ask the list about every function; both must outlive it. 0 or TP_ERR_MEMORY. Release it in any
+ * case.
+ */
 int tp_list_use_init(struct tp_list_use *use, const struct tp_allowlist *list,
     const struct tp_inventory *inventory, struct tp_err *err);
 void tp_list_use_release(struct tp_list_use *use);
 
-/* Whether the line is fun: without a glob, and the function has this name: it is no copy of such a one. */
+/*
+ * Whether the line is fun: without a glob, and the function has this name: it is no copy of such a
+ * one.
+ */
 bool tp_line_names(
     const struct tp_allowlist_line *line, const struct tp_inventory_function *function);
 
@@ -122,8 +128,8 @@ struct tp_list_diff {
 };
 
 /*
- * Compare A and B, of the same inventory; WORKLOAD and COST may be NULL. 0 or TP_ERR_MEMORY. Release
- * it in any case.
+ * Compare A and B, of the same inventory; WORKLOAD and COST may be NULL. 0 or TP_ERR_MEMORY.
+ * Release it in any case.
  */
 int tp_list_diff_init(struct tp_list_diff *diff, const struct tp_list_use *a,
     const struct tp_list_use *b, const struct tp_workload *workload, const struct tp_cost *cost,

@@ -83,8 +83,9 @@ static int compare_steps(const void *a, const void *b)
 					: TP_COMPARE(x->item, y->item);
 }
 
-// The steps of each item, best first. Samples that are worth their price come before events, which then
-// add the rest (the convex hull of the levels); others come behind, for when events do not fit.
+// The steps of each item, best first. Samples that are worth their price come before events, which
+// then add the rest (the convex hull of the levels); others come behind, for when events do not
+// fit.
 static uint32_t make_steps(const struct tp_choosing *choosing, struct step *steps)
 {
 	const double worth = choosing->options->sample_worth;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Choosing under a budget: which functions get events, which are sampled or counted, so that as much
- * of the time as possible has a name. Pure arithmetic; docs/selection.md has the formulas.
+ * Choosing under a budget: which functions get events, which are sampled or counted, so that as
+ * much of the time as possible has a name. Pure arithmetic; docs/selection.md has the formulas.
  */
 #ifndef TP_CHOOSE_H
 #define TP_CHOOSE_H

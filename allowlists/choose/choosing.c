@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The choice so far: what a level of a function takes of the budget, what is left of it, and what no choice exceeds.
+// The choice so far: what a level of a function takes of the budget, what is left of it, and what
+// no choice exceeds.
 #include "allowlists/choose/internal.h"
 #include "common/array.h"
 

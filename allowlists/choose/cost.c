@@ -18,14 +18,16 @@
 
 // Entry and exit make a function larger by some 235 bytes; an instruction of LLVM makes 3.9.
 #define CODE_INSTRS 60
-// With the same gates, in line, and code that is 33 and 57 % larger, SQLite took 8 % and Lua 16 % more.
+// With the same gates, in line, and code that is 33 and 57 % larger, SQLite took 8 % and Lua 16 %
+// more.
 #define CODE_PART 0.25
 // Code that fits the first cache of today's processors, of 32 KiB, may grow up to there.
 #define CACHED_INSTRS (32 * 1024 / 3.9)
 // But never more than the misses for its lines in a call.
 #define CODE_CALL_NS 8.0
 
-// research: 15.8 ns a call in LevelDB where the loop said 37; half or less of the prediction elsewhere.
+// research: 15.8 ns a call in LevelDB where the loop said 37; half or less of the prediction
+// elsewhere.
 #define LOW_OF_LOOP 0.35
 // Two measurements of the same program agree to about this.
 #define IN_SITU_NOISE 0.2

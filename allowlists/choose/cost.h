@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What it costs to record a call, in nanoseconds and bytes, at each level; docs/selection.md has the
- * model and where its numbers come from. All costs are of a call with its return.
+ * What it costs to record a call, in nanoseconds and bytes, at each level; docs/selection.md has
+ * the model and where its numbers come from. All costs are of a call with its return.
  */
 #ifndef TP_COST_H
 #define TP_COST_H
@@ -30,14 +30,15 @@ struct tp_cost {
 };
 
 /*
- * The cost of events timed by a clock of this kind (log.h): if `calibrate`, and it is this machine's
- * own processor clock, calibrated in a few milliseconds; else a constant.
+ * The cost of events timed by a clock of this kind (log.h): if `calibrate`, and it is this
+ * machine's own processor clock, calibrated in a few milliseconds; else a constant.
  */
 void tp_cost_init(struct tp_cost *cost, uint32_t clock_kind, bool calibrate);
 
 /*
- * What a call costs whose function is compiled in, and whose gate is closed, at most. It is tested at entry and exit:
- * 3.4 ns a call of a leaf in a loop, 2.0 without (LLVM 19, x86-64). In a program it mostly hides behind other work.
+ * What a call costs whose function is compiled in, and whose gate is closed, at most. It is tested
+ * at entry and exit: 3.4 ns a call of a leaf in a loop, 2.0 without (LLVM 19, x86-64). In a program
+ * it mostly hides behind other work.
  */
 #define TP_COST_CLOSED_NS 1.4
 
@@ -49,8 +50,8 @@ struct tp_cost_code {
 };
 
 /*
- * What the size of the code that records costs by itself, at most: of a function with this many calls. 0 if that is not
- * known, or all code fits the processor's cache with it.
+ * What the size of the code that records costs by itself, at most: of a function with this many
+ * calls. 0 if that is not known, or all code fits the processor's cache with it.
  */
 double tp_cost_code_ns(const struct tp_cost_code *code, double calls);
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events or nothing: a 0-1 knapsack of what is short, time or log. Branch and
-// bound after Horowitz and Sahni (J. ACM 21, 1974), cut off if it takes too long; it starts with greedy.
+// bound after Horowitz and Sahni (J. ACM 21, 1974), cut off if it takes too long; it starts with
+// greedy.
 #include "common/array.h"
 #include "allowlists/choose/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Items looked at until the best choice so far has to do, if nobody says: some tens of milliseconds.
+// Items looked at until the best choice so far has to do, if nobody says: some tens of
+// milliseconds.
 #define WORK_MAX UINT64_C(20000000)
 
 // Open items by value for their size, best first; sums are of all that precede.

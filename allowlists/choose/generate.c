@@ -173,7 +173,8 @@ static int refine_by_trace(struct tp_generated *generated, struct tp_err *err)
 		refined->pairs = read.analysis.counts.events / 2;
 		refined->native_ns = options->native_ns;
 		refined->measured_ns = (double)tp_analysis_recorded_ns(&read.analysis);
-		// A run that was preempted took longer for that; one that waits has less than the native time.
+		// A run that was preempted took longer for that; one that waits has less than the
+		// native time.
 		const double cpu_ns = tp_workload_cpu_ns(&read.analysis);
 		if (read.analysis.thread_count == 1 && cpu_ns >= options->native_ns &&
 		    cpu_ns < refined->measured_ns)
@@ -233,7 +234,8 @@ static double profile_cost(const struct tp_generated *generated)
 		return options->profile_cost_ns;
 	if (native <= 0 || workload->threads != 1 || !workload->pairs)
 		return likely;
-	// In processor time a run that was preempted costs no more; but one that waits is longer than that.
+	// In processor time a run that was preempted costs no more; but one that waits is longer
+	// than that.
 	const double runs[] = {tp_workload_run_ns(workload), workload->measured_ns};
 	for (int i = 0; i < 2; i++) {
 		const double measured = (runs[i] - native) / (double)workload->pairs;
@@ -365,7 +367,8 @@ static double all_value(const struct tp_workload *workload)
 	return sum;
 }
 
-// The size of the code that records, as a cost of each function; what was measured in the program has it in it.
+// The size of the code that records, as a cost of each function; what was measured in the program
+// has it in it.
 static void add_code(struct tp_generated *generated)
 {
 	const struct tp_workload *workload = &generated->workload;
@@ -383,7 +386,8 @@ static void add_code(struct tp_generated *generated)
 		generated->choices[i].code_ns = tp_cost_code_ns(&code, generated->choices[i].calls);
 }
 
-// Without compiling again, all functions keep their code, and those that are left out a closed gate.
+// Without compiling again, all functions keep their code, and those that are left out a closed
+// gate.
 static void find_closed(struct tp_generated *generated)
 {
 	for (uint32_t i = 0; i < generated->workload.function_count; i++) {

@@ -27,8 +27,8 @@ struct tp_generate_sums {
 };
 
 /*
- * Zeroes are defaults. pre: profile, counts or inventories are given, or from_source alone, or sums with or without
- * inventories; profile or counts with samples; native_ns with refine.
+ * Zeroes are defaults. pre: profile, counts or inventories are given, or from_source alone, or sums
+ * with or without inventories; profile or counts with samples; native_ns with refine.
  */
 struct tp_generate_options {
 	const struct tp_generate_sums *sums;

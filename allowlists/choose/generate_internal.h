@@ -24,8 +24,8 @@ const char *tp_reason_text(enum tp_reason reason);
 const char *tp_quality_text(enum tp_quality quality);
 
 /*
- * Functions of the workload by own time, largest first, then by calls and name: their numbers, to be
- * freed; NULL: no memory. function_count of them.
+ * Functions of the workload by own time, largest first, then by calls and name: their numbers, to
+ * be freed; NULL: no memory. function_count of them.
  */
 uint32_t *tp_generated_by_time(const struct tp_generated *generated);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A generated choice as a JSON object; docs/selection.md lists its members. Of a seed calls, times and costs are not
-// known, and are left out.
+// A generated choice as a JSON object; docs/selection.md lists its members. Of a seed calls, times
+// and costs are not known, and are left out.
 #include "common/json.h"
 #include "generate_internal.h"
 

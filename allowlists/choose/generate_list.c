@@ -129,8 +129,8 @@ static bool is_listed(const struct tp_allowlist *list, const struct tp_workload_
 }
 
 /*
- * Copies that the compiler made of functions, such as the parts of a coroutine: the line of a function means
- * them, too, if it comes last.
+ * Copies that the compiler made of functions, such as the parts of a coroutine: the line of a
+ * function means them, too, if it comes last.
  */
 static void add_copies(
     const struct tp_generated *generated, const uint32_t *order, struct tp_buf *out)

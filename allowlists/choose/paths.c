@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The path term: time whose own function has no events counts for the nearest caller that has, less
-// for each call in between. A facility location: lazy greedy by gain for its price (CELF, Leskovec et
-// al., KDD 2007), or the best single function if that is better.
+// for each call in between. A facility location: lazy greedy by gain for its price (CELF, Leskovec
+// et al., KDD 2007), or the best single function if that is better.
 #include "allowlists/choose/internal.h"
 #include "allowlists/choose/workload.h"
 
@@ -74,7 +74,8 @@ static void release(struct paths *paths)
 static double walk(
     struct paths *paths, uint32_t item, uint32_t at, int distance, double part, bool take)
 {
-	// Below a caller that is nearer there is nothing to gain; calls of the item itself are roots.
+	// Below a caller that is nearer there is nothing to gain; calls of the item itself are
+	// roots.
 	if (paths->covered[at] >= part || (distance && paths->nodes[at].function == item))
 		return 0;
 	double gain = (part - paths->covered[at]) * paths->nodes[at].self_ns;

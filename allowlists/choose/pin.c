@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What no budget decides: the user's --keep and --never, what has no name, and lists without a profile.
+// What no budget decides: the user's --keep and --never, what has no name, and lists without a
+// profile.
 #include "allowlists/choose/generate_internal.h"
 #include "allowlists/language/list.h"
 
@@ -89,7 +90,8 @@ static void pin(
 	choice->reason = reason;
 }
 
-// Functions that are only inlined now can be forced to be there; nobody knows how often they are called.
+// Functions that are only inlined now can be forced to be there; nobody knows how often they are
+// called.
 static int add_forced(struct tp_generated *generated, struct patterns *keep, struct tp_err *err)
 {
 	uint32_t count = 0;
@@ -179,11 +181,11 @@ out:
 
 /* ---- seeds ---------------------------------------------------------------------------------- */
 
-// A first list without any profile: main, and what is large or has a loop. How often these are called is not known, so
-// the list has no cost.
+// A first list without any profile: main, and what is large or has a loop. How often these are
+// called is not known, so the list has no cost.
 //
-// What is smaller and has no loop is likely to be called more often than it is worth. In instructions, or before
-// anything is compiled in statements and expressions.
+// What is smaller and has no loop is likely to be called more often than it is worth. In
+// instructions, or before anything is compiled in statements and expressions.
 #define SIZE_MIN 100
 
 static void choose_by_size(struct tp_choice *choice, const struct tp_inventory_function *function)

@@ -118,15 +118,17 @@ static inline double tp_workload_run_ns(const struct tp_workload *workload)
 }
 
 /*
- * How much shorter the run would have been without its events, by what each thread has of them: where
- * threads were there at the same time, that of the thread with most events in it counts. -1: no memory.
+ * How much shorter the run would have been without its events, by what each thread has of them:
+ * where threads were there at the same time, that of the thread with most events in it counts. -1:
+ * no memory.
  */
 double tp_workload_events_ns(const struct tp_workload *workload, double event_ns);
 
 /*
- * What is left of the times of the functions when their threads' waiting is taken off, docs/selection.md:
- * as parts of them, kept[i] the rest of function i, and sure[i] the part that is certainly its own. The paths' times
- * are to be less what events cost; they become less the waiting, too. 0 or TP_ERR_MEMORY.
+ * What is left of the times of the functions when their threads' waiting is taken off,
+ * docs/selection.md: as parts of them, kept[i] the rest of function i, and sure[i] the part that is
+ * certainly its own. The paths' times are to be less what events cost; they become less the
+ * waiting, too. 0 or TP_ERR_MEMORY.
  */
 int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double *sure);
 
@@ -151,15 +153,15 @@ double tp_workload_cpu_ns(const struct tp_analysis *analysis);
 
 /*
  * Take from raw times what the events cost, and from the run's time: needs a trace with times. If
- * the cost's event_in_ns is 0, it is estimated and set. Not *believed: the events cannot have cost that
- * much, as they would have taken nearly all of the run; time_ns is then the least that may be. 0 or
- * TP_ERR_MEMORY.
+ * the cost's event_in_ns is 0, it is estimated and set. Not *believed: the events cannot have cost
+ * that much, as they would have taken nearly all of the run; time_ns is then the least that may be.
+ * 0 or TP_ERR_MEMORY.
  */
 int tp_workload_compensate(struct tp_workload *workload, struct tp_cost *cost, bool *believed);
 
 /*
- * Link the functions to their entries in the inventory, which must outlive the workload, and add those
- * that the program has and the profile has not, as never called. 0 or TP_ERR_MEMORY.
+ * Link the functions to their entries in the inventory, which must outlive the workload, and add
+ * those that the program has and the profile has not, as never called. 0 or TP_ERR_MEMORY.
  */
 int tp_workload_add_inventory(
     struct tp_workload *workload, const struct tp_inventory *inventory, struct tp_err *err);
@@ -171,8 +173,8 @@ void tp_workload_guess_times(struct tp_workload *workload);
 uint64_t tp_workload_hash(const struct tp_workload *workload);
 
 /*
- * Samples of a profiler that interrupts the program now and then: perf.data, by perf itself; folded stacks
- * ("main;f;g 12", the last function counts); or lines "NAME<TAB>SAMPLES".
+ * Samples of a profiler that interrupts the program now and then: perf.data, by perf itself; folded
+ * stacks ("main;f;g 12", the last function counts); or lines "NAME<TAB>SAMPLES".
  */
 struct tp_samples {
 	uint64_t all;
@@ -193,8 +195,9 @@ void tp_samples_apply(
     const struct tp_samples *samples, struct tp_workload *workload, double time_ns);
 
 /*
- * What `perf report` says of FILE, a perf.data of whatever version, a line "SAMPLES<TAB>[.] LINKAGE-NAME" for each function. 0, or
- * TP_ERR_SYSTEM if perf cannot be run or does not read the file; the message says what to do.
+ * What `perf report` says of FILE, a perf.data of whatever version, a line "SAMPLES<TAB>[.]
+ * LINKAGE-NAME" for each function. 0, or TP_ERR_SYSTEM if perf cannot be run or does not read the
+ * file; the message says what to do.
  */
 int tp_perf_report(const char *file, struct tp_buf *report, struct tp_err *err);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What threads do to the times of a profile: events that ran at the same time, and time in which a thread waited.
+// What threads do to the times of a profile: events that ran at the same time, and time in which a
+// thread waited.
 #include "allowlists/choose/workload.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A function whose stretches between two records are shorter than this, on the average, does not wait: to give the
-// processor up and to get it back takes about as long.
+// A function whose stretches between two records are shorter than this, on the average, does not
+// wait: to give the processor up and to get it back takes about as long.
 #define LONG_NS 10000.0
 // Clocks of two kinds: less than this is no waiting.
 #define WAITED_PART 0.02
@@ -26,8 +27,8 @@ static double rate(const struct tp_workload_thread *thread, double event_ns)
 	return (double)thread->pairs * event_ns / (thread->last_ns - thread->first_ns);
 }
 
-// The highest rate of the COUNT threads that are there at NOW; those that are not any more leave the list. *end: the
-// time up to which that holds.
+// The highest rate of the COUNT threads that are there at NOW; those that are not any more leave
+// the list. *end: the time up to which that holds.
 static double highest_rate(const struct tp_workload_thread **there, uint32_t *count, double now,
     double event_ns, double *end)
 {
@@ -128,7 +129,8 @@ static int compare_own(const void *a, const void *b)
 	return (x->own_ns < y->own_ns) - (x->own_ns > y->own_ns);
 }
 
-// The level to which the times of the COUNT parts, largest first, have to be cut so that WAITED is taken off.
+// The level to which the times of the COUNT parts, largest first, have to be cut so that WAITED is
+// taken off.
 static double find_level(const struct part *parts, uint32_t count, double waited)
 {
 	double sum = 0;
@@ -141,8 +143,8 @@ static double find_level(const struct part *parts, uint32_t count, double waited
 	return 0;
 }
 
-// Take WAITED off the parts: off those with long stretches, the largest first, as far as they have it, and off all others
-// alike.
+// Take WAITED off the parts: off those with long stretches, the largest first, as far as they have
+// it, and off all others alike.
 static void take(struct parts *parts, double waited)
 {
 	double all_long = 0;

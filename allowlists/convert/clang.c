@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lists that Clang itself reads, in the syntax of its SpecialCaseList: sections, and lines PREFIX:GLOB or
-// PREFIX:GLOB=CATEGORY. Globs (version 2) are ours as they are; regular expressions (version 1), in which '*'
-// means '.*' and '.' any byte, are translated if they hold nothing else. Each of the list's consumers has a
-// precedence of its own, in which the order of lines means nothing; here lines are written in that order, so
-// that the last that matches is the one that Clang would follow.
+// Lists that Clang itself reads, in the syntax of its SpecialCaseList: sections, and lines
+// PREFIX:GLOB or PREFIX:GLOB=CATEGORY. Globs (version 2) are ours as they are; regular expressions
+// (version 1), in which '*' means '.*' and '.' any byte, are translated if they hold nothing else.
+// Each of the list's consumers has a precedence of its own, in which the order of lines means
+// nothing; here lines are written in that order, so that the last that matches is the one that
+// Clang would follow.
 #include "formats.h"
 
 #include "allowlists/language/glob.h"
@@ -119,8 +120,8 @@ static int read_line(struct reader *reader, struct tp_span line)
 	return 0;
 }
 
-// Read the list. The group of an entry is which of WORDS (ended by NULL) its section is; of other sections only a
-// warning remains.
+// Read the list. The group of an entry is which of WORDS (ended by NULL) its section is; of other
+// sections only a warning remains.
 static int read_list(struct tp_import *import, const char *const *words)
 {
 	struct reader reader = {.import = import, .words = words};
@@ -171,8 +172,8 @@ static void report_rest(struct tp_import *import, const char *why)
 }
 
 /*
- * XRay: files before functions, [always] before [never]. What neither names is instrumented if it has
- * 200 instructions, of the machine, or a loop. A section for both, such as [*], is [always].
+ * XRay: files before functions, [always] before [never]. What neither names is instrumented if it
+ * has 200 instructions, of the machine, or a loop. A section for both, such as [*], is [always].
  */
 int tp_import_xray(struct tp_import *import)
 {
@@ -259,7 +260,8 @@ int tp_import_profile_list(struct tp_import *import)
 
 static const char *const coverage[] = {"coverage", NULL};
 
-// Of the kinds of lines that a sanitizer's list of either sort has; src: is about the file that is compiled.
+// Of the kinds of lines that a sanitizer's list of either sort has; src: is about the file that is
+// compiled.
 static bool is_kind(const struct tp_import_entry *entry, const char *prefix)
 {
 	return tp_span_is(entry->prefix, prefix) && !entry->category.size;

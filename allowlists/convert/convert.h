@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Lists of other tools: read into ours, and written from ours. What the other side cannot say is kept
- * as a comment, and the caller is informed.
+ * Lists of other tools: read into ours, and written from ours. What the other side cannot say is
+ * kept as a comment, and the caller is informed.
  */
 #ifndef TP_LIST_CONVERT_H
 #define TP_LIST_CONVERT_H
@@ -14,7 +14,9 @@ struct tp_list_input {
 	const char *text;
 	size_t size;
 	const char *file;
-	/* Called for a rule that is lost, or decided differently, at LINE (0: the list as a whole). */
+	/*
+	 * Called for a rule that is lost, or decided differently, at LINE (0: the list as a whole).
+	 */
 	void (*warn)(const char *file, uint32_t line, const char *text);
 };
 
@@ -36,9 +38,9 @@ extern const struct tp_list_format tp_list_formats[];
 const struct tp_list_format *tp_list_format_find(const char *name);
 
 /*
- * Convert INPUT from FORMAT to an allowlist (import), or an allowlist to FORMAT (export), appended to
- * *out. What import writes is a list that loads. 0; TP_ERR_SYNTAX with the place in the input; or
- * another tp_error. pre: the format has this direction.
+ * Convert INPUT from FORMAT to an allowlist (import), or an allowlist to FORMAT (export), appended
+ * to *out. What import writes is a list that loads. 0; TP_ERR_SYNTAX with the place in the input;
+ * or another tp_error. pre: the format has this direction.
  */
 int tp_list_import(const struct tp_list_format *format, const struct tp_list_input *input,
     struct tp_buf *out, struct tp_err *err);

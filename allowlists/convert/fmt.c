@@ -7,8 +7,8 @@
 
 /*
  * Whether the section that begins at LINES speaks TeePerf's language: it has a category, or a kind
- * of line that is only ours. If it does not, other tools may read it, too, and many of them look only
- * at lines without a category: there none is added.
+ * of line that is only ours. If it does not, other tools may read it, too, and many of them look
+ * only at lines without a category: there none is added.
  */
 static bool has_categories(struct tp_lines lines)
 {

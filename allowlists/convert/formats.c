@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The formats that lists can be converted from and to, and reading lists of other tools: lines, the rules they become,
-// and what cannot become one.
+// The formats that lists can be converted from and to, and reading lists of other tools: lines, the
+// rules they become, and what cannot become one.
 #include "formats.h"
 
 #include "allowlists/language/list.h"

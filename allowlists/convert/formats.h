@@ -13,7 +13,10 @@ void tp_list_warn(const struct tp_list_input *input, uint32_t line, const char *
 /* Add lines of the input, without the blanks around them. */
 void tp_list_add_lines(struct tp_buf *out, struct tp_span text);
 
-/* ---- reading: rules are gathered first, since the other tool's precedence often asks for another order ---- */
+/*
+ * ---- reading: rules are gathered first, since the other tool's precedence often asks for another
+ * order ----
+ */
 
 /* One pattern of the other tool. */
 struct tp_import_entry {
@@ -75,7 +78,10 @@ int tp_import_scorep(struct tp_import *import);
 int tp_import_tau(struct tp_import *import);
 int tp_import_xray(struct tp_import *import);
 
-/* ---- writing: our rules, each to be instrumented or not, and the pairs that the other tool decides differently ---- */
+/*
+ * ---- writing: our rules, each to be instrumented or not, and the pairs that the other tool
+ * decides differently ----
+ */
 
 struct tp_export_rule {
 	struct tp_line_parts parts;
@@ -114,8 +120,8 @@ void tp_export_check_order(struct tp_export *export,
     bool (*earlier_wins)(const struct tp_export_rule *earlier, const struct tp_export_rule *later));
 
 /*
- * Write the glob of RULE, braces expanded, as lines that begin with LEAD, in fnmatch's dialect. Of a
- * demangled name without parameters also with any, as it is matched here.
+ * Write the glob of RULE, braces expanded, as lines that begin with LEAD, in fnmatch's dialect. Of
+ * a demangled name without parameters also with any, as it is matched here.
  */
 void tp_export_fnmatch(
     struct tp_export *export, const char *lead, const struct tp_export_rule *rule);

@@ -16,7 +16,8 @@ static struct tp_span squeeze(struct tp_buf *buf, struct tp_span line)
 	return (struct tp_span){buf->data, buf->size};
 }
 
-// Cut the prefix off and tell what the line is about; without one, a name with '.' or '/' is a file's.
+// Cut the prefix off and tell what the line is about; without one, a name with '.' or '/' is a
+// file's.
 static uint32_t afl_kind(struct tp_span *line)
 {
 	static const char *const prefixes[] = {"fun:", "function:", "src:", "source:"};
@@ -33,8 +34,8 @@ static uint32_t afl_kind(struct tp_span *line)
 }
 
 /*
- * One pattern: a file's may begin anywhere, as if with '*'; a function's is compared with the mangled
- * and the demangled name. (Before 2026 AFL++ put '*' before functions, too.)
+ * One pattern: a file's may begin anywhere, as if with '*'; a function's is compared with the
+ * mangled and the demangled name. (Before 2026 AFL++ put '*' before functions, too.)
  */
 static void afl_rule(struct tp_import *import, uint32_t kind, struct tp_span pattern, bool deny)
 {
@@ -106,7 +107,8 @@ static void gcc_list(struct tp_import *import, struct tp_span value, bool files)
 	}
 }
 
-// The options in a line of any text, such as a makefile's; their values end at a quote they began in.
+// The options in a line of any text, such as a makefile's; their values end at a quote they began
+// in.
 static bool gcc_line(struct tp_import *import, struct tp_span line)
 {
 	static const char *const options[] = {"-finstrument-functions-exclude-function-list=",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Selective instrumentation files of TAU. With a list of routines (or files) to include, only these
-// are; what is excluded is so in any case. Routines are prototypes with '#' for any text, files have
-// '*' and '?'.
+// are; what is excluded is so in any case. Routines are prototypes with '#' for any text, files
+// have '*' and '?'.
 #include "formats.h"
 
 #include <string.h>
@@ -20,8 +20,9 @@ static const char *const names[BLOCK_COUNT] = {
     "INCLUDE_LIST", "EXCLUDE_LIST", "FILE_INCLUDE_LIST", "FILE_EXCLUDE_LIST"};
 
 /*
- * What stands for the routine in its demangled name. TAU's names begin with the type that is returned,
- * and end in " C" for C: "int sort(int *, int) C" is sort, "void N::f(int &)#" is N::f(int&)*.
+ * What stands for the routine in its demangled name. TAU's names begin with the type that is
+ * returned, and end in " C" for C: "int sort(int *, int) C" is sort, "void N::f(int &)#" is
+ * N::f(int&)*.
  */
 static void add_routine(struct tp_buf *out, struct tp_span text)
 {

@@ -222,7 +222,8 @@ void tp_glob_add_set(struct tp_buf *out, const tp_byte_set set, enum tp_dialect 
 		tp_byte_set members;
 		memcpy(members, negated ? others : set, sizeof(members));
 		if (count > 128 && !negated) {
-			// A ']' cannot be in one of our negated sets. No name has the bytes that a list cannot.
+			// A ']' cannot be in one of our negated sets. No name has the bytes that a
+			// list cannot.
 			memset(members, 0, 4);
 			members[0x7f / 8] &= 0x7f;
 		}

@@ -64,8 +64,8 @@ void tp_glob_add_byte(struct tp_buf *out, unsigned char byte, enum tp_dialect di
 /* One of the bytes of SET, as a set or, if it is one, as that byte. */
 void tp_glob_add_set(struct tp_buf *out, const tp_byte_set set, enum tp_dialect dialect);
 /*
- * The bytes of TEXT, each for itself, in our globs; '?', which is any byte, for those that no line of text can have
- * (common/clean.h).
+ * The bytes of TEXT, each for itself, in our globs; '?', which is any byte, for those that no line
+ * of text can have (common/clean.h).
  */
 void tp_glob_add_literal(struct tp_buf *out, struct tp_span text);
 /* PATTERN, which is one of fnmatch(3) without flags, as one of our globs. */

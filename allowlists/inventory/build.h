@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * How an inventory is put together: units, their functions and edges are added as they are read, then
- * tp_inventory_merge makes one function of the definitions of one name. All strings must live as long
- * as the inventory: put them into its arena. Memory that runs out is reported by the merge.
+ * How an inventory is put together: units, their functions and edges are added as they are read,
+ * then tp_inventory_merge makes one function of the definitions of one name. All strings must live
+ * as long as the inventory: put them into its arena. Memory that runs out is reported by the merge.
  */
 #ifndef TP_INVENTORY_BUILD_H
 #define TP_INVENTORY_BUILD_H
@@ -67,14 +67,17 @@ void tp_inventory_builder_init(
     struct tp_inventory_builder *builder, struct tp_inventory *inventory);
 void tp_inventory_builder_release(struct tp_inventory_builder *builder);
 
-/* A unit, to which the functions that follow belong. NULL if memory ran out; valid until the next. */
+/*
+ * A unit, to which the functions that follow belong. NULL if memory ran out; valid until the next.
+ */
 struct tp_build_unit *tp_inventory_add_unit(
     struct tp_inventory_builder *builder, const struct tp_inventory_unit *unit);
 
 /*
  * A definition: of *function all that one unit can know (not main_file and module, which are the
- * unit's, nor demangled names, ambiguous, system and edges; definitions is 1, or what an earlier merge found). Or a name that is only referred
- * to. Returns the number by which edges refer to it, TP_BUILD_NONE if memory ran out.
+ * unit's, nor demangled names, ambiguous, system and edges; definitions is 1, or what an earlier
+ * merge found). Or a name that is only referred to. Returns the number by which edges refer to it,
+ * TP_BUILD_NONE if memory ran out.
  * pre: a unit has been added.
  */
 uint32_t tp_inventory_add_function(
@@ -85,8 +88,10 @@ uint32_t tp_inventory_add_name(struct tp_inventory_builder *builder, const char 
 void tp_inventory_add_edge(struct tp_inventory_builder *builder, uint32_t from, uint32_t to,
     const struct tp_inventory_edge *edge, bool into);
 
-/* Whether functions of this linkage are the same wherever they are defined: inline functions and template
- * instances. */
+/*
+ * Whether functions of this linkage are the same wherever they are defined: inline functions and
+ * template instances.
+ */
 bool tp_inventory_is_mergeable(const char *linkage);
 
 /* Merge by linkage name. 0 or a negative tp_error. Once; the builder is then to be released. */
@@ -104,9 +109,10 @@ int tp_inventory_add_memory(struct tp_inventory_builder *builder, const void *da
     const char *name, struct tp_err *err);
 
 /*
- * Add the contents of TEXT, SIZE bytes, behind which a NUL must stand: one inventory or several. TEXT is
- * changed, and the inventory refers to it: have it in its arena. FILE is for errors; `module` is for
- * units that name none. 0, TP_ERR_FORMAT or TP_ERR_VERSION with *err naming FILE and line.
+ * Add the contents of TEXT, SIZE bytes, behind which a NUL must stand: one inventory or several.
+ * TEXT is changed, and the inventory refers to it: have it in its arena. FILE is for errors;
+ * `module` is for units that name none. 0, TP_ERR_FORMAT or TP_ERR_VERSION with *err naming FILE
+ * and line.
  */
 int tp_inventory_parse(struct tp_inventory_builder *builder, char *text, size_t size,
     const char *file, const char *module, struct tp_err *err);

@@ -62,7 +62,8 @@ static bool read_at(const struct region *region, uint64_t offset, void *to, uint
 	return tp_read_at(region->fd, to, size, region->start + offset) == (int64_t)size;
 }
 
-// SIZE bytes from OFFSET on and a NUL, to be freed; NULL, and *code, if it has not as many: WHAT is the matter then.
+// SIZE bytes from OFFSET on and a NUL, to be freed; NULL, and *code, if it has not as many: WHAT is
+// the matter then.
 static char *read_part(struct finder *finder, const struct region *region, uint64_t offset,
     uint64_t size, const char *what, int *code)
 {
@@ -77,7 +78,8 @@ static char *read_part(struct finder *finder, const struct region *region, uint6
 	return NULL;
 }
 
-// The packed inventory at *AT in SECTION of SIZE bytes; moves *AT behind it. *ALL is what has been unpacked.
+// The packed inventory at *AT in SECTION of SIZE bytes; moves *AT behind it. *ALL is what has been
+// unpacked.
 static int add_packed(struct finder *finder, const struct region *region, const char *section,
     uint64_t size, uint64_t *at, uint64_t *all, const char *module)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Finds libclang, and reads all sources of a compile_commands.json, each in a process of its own, so that one that
-// crashes libclang costs its functions and no more; several at once.
+// Finds libclang, and reads all sources of a compile_commands.json, each in a process of its own,
+// so that one that crashes libclang costs its functions and no more; several at once.
 #define _GNU_SOURCE
 
 #include "common/process.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The few functions of libclang that are used, found when they are needed: nobody else has to have it.
+ * The few functions of libclang that are used, found when they are needed: nobody else has to have
+ * it.
  *
- * Declarations are of libclang's stable C interface (clang-c/Index.h, CXString.h, CXSourceLocation.h
- * and CXCompilationDatabase.h), which has kept them, and the numbers below, since LLVM 3.x. They are
- * repeated here since Debian's libclang-N-dev, 300 MB, would be needed for nothing else.
+ * Declarations are of libclang's stable C interface (clang-c/Index.h, CXString.h,
+ * CXSourceLocation.h and CXCompilationDatabase.h), which has kept them, and the numbers below,
+ * since LLVM 3.x. They are repeated here since Debian's libclang-N-dev, 300 MB, would be needed for
+ * nothing else.
  */
 #ifndef TP_FROM_SOURCE_CLANG_H
 #define TP_FROM_SOURCE_CLANG_H
@@ -128,8 +130,8 @@ struct tp_from_source_report {
 };
 
 /*
- * Read what COMMAND of libclang's database compiles, in its folder, and append the inventory's text.
- * Changes the folder of the process.
+ * Read what COMMAND of libclang's database compiles, in its folder, and append the inventory's
+ * text. Changes the folder of the process.
  */
 void tp_from_source_read(const struct tp_clang *clang, void *command,
     struct tp_from_source_report *report, struct tp_buf *text);

@@ -151,8 +151,9 @@ static void write_function(
 	reader->counts->functions++;
 }
 
-// The name of another variant of a constructor or destructor ('C1' -> 'C2'), to be freed, or NULL. Which
-// "C1" of the name is the one is told by the demangler: to it all variants are the same function.
+// The name of another variant of a constructor or destructor ('C1' -> 'C2'), to be freed, or NULL.
+// Which "C1" of the name is the one is told by the demangler: to it all variants are the same
+// function.
 static char *variant_of(const char *name, char kind, char variant)
 {
 	char *wanted = tp_demangle(name);
@@ -176,9 +177,9 @@ static char *variant_of(const char *name, char kind, char variant)
 }
 
 /*
- * Of constructors and destructors the name of the complete object's is known (C1, D1), while compilers
- * mostly keep only the base object's (C2, D2) and make the other an alias of it; virtual destructors
- * also delete (D0). Write all.
+ * Of constructors and destructors the name of the complete object's is known (C1, D1), while
+ * compilers mostly keep only the base object's (C2, D2) and make the other an alias of it; virtual
+ * destructors also delete (D0). Write all.
  */
 static void write_structor(
     struct reader *reader, tp_clang_cursor cursor, const char *name, uint64_t nodes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the compiler saw of each function that it could have instrumented: the inventory that the pass
- * leaves in each object file (docs/inventory.md), read from programs, libraries, object files,
+ * What the compiler saw of each function that it could have instrumented: the inventory that the
+ * pass leaves in each object file (docs/inventory.md), read from programs, libraries, object files,
  * archives and *.tpinv files, and merged by linkage name.
  */
 #ifndef TP_INVENTORY_H
@@ -81,9 +81,9 @@ struct tp_inventory {
 };
 
 /*
- * Read and merge the inventories in COUNT PATHS: ELF programs, libraries, objects, ar archives, *.tpinv
- * files, and folders, which are searched for *.tpinv. 0; TP_ERR_NOT_FOUND if a path holds none, with
- * what to do; or another tp_error. Release it in any case.
+ * Read and merge the inventories in COUNT PATHS: ELF programs, libraries, objects, ar archives,
+ * *.tpinv files, and folders, which are searched for *.tpinv. 0; TP_ERR_NOT_FOUND if a path holds
+ * none, with what to do; or another tp_error. Release it in any case.
  */
 int tp_inventory_open(
     struct tp_inventory *inventory, const char *const *paths, uint32_t count, struct tp_err *err);
@@ -132,10 +132,10 @@ struct tp_from_source_options {
 };
 
 /*
- * Read the sources that COMMANDS lists, a compile_commands.json or the folder that it is in, with the newest libclang. Each file
- * is read in a process of its own: one that crashes libclang is lost and warned about. 0;
- * TP_ERR_NOT_FOUND without a libclang or a compile_commands.json; or another tp_error. Release the
- * inventory in any case. pre: the caller has no other threads or children.
+ * Read the sources that COMMANDS lists, a compile_commands.json or the folder that it is in, with
+ * the newest libclang. Each file is read in a process of its own: one that crashes libclang is lost
+ * and warned about. 0; TP_ERR_NOT_FOUND without a libclang or a compile_commands.json; or another
+ * tp_error. Release the inventory in any case. pre: the caller has no other threads or children.
  */
 int tp_inventory_from_source(struct tp_inventory *inventory, const char *commands,
     const struct tp_from_source_options *options, struct tp_err *err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Collects units, functions and edges as they are read, and makes one function of the definitions that the linker makes
-// one of.
+// Collects units, functions and edges as they are read, and makes one function of the definitions
+// that the linker makes one of.
 #include "build.h"
 
 #include <stdlib.h>
@@ -29,7 +29,8 @@ void tp_inventory_builder_release(struct tp_inventory_builder *builder)
 	*builder = (struct tp_inventory_builder){0};
 }
 
-// Room for one more in ITEMS, of which there are COUNT; false, and the builder has failed, if there is none.
+// Room for one more in ITEMS, of which there are COUNT; false, and the builder has failed, if there
+// is none.
 #define GROW(builder, items, count, room)                                                    \
 	(!(builder)->failed &&                                                               \
 	    (((count) < TP_BUILD_NONE / 2 && TP_GROW(items, room, (count) + UINT64_C(1))) || \
@@ -364,8 +365,8 @@ static int compare_found(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x->entry, y->entry);
 }
 
-// Add up what one definition has of an edge; of several definitions, the one with most sites counts,
-// as each has its own copy of the same code.
+// Add up what one definition has of an edge; of several definitions, the one with most sites
+// counts, as each has its own copy of the same code.
 static uint32_t combine(struct found_edge *found, uint32_t count)
 {
 	uint32_t kept = 0;
@@ -413,7 +414,8 @@ static void add_references(struct merge *merge)
 	}
 }
 
-// Add the edges of an entry to those that were found, COUNT so far; returns how many there are then.
+// Add the edges of an entry to those that were found, COUNT so far; returns how many there are
+// then.
 static uint32_t find_edges(struct merge *merge, uint32_t entry, bool into, uint32_t count)
 {
 	const struct tp_inventory_builder *builder = merge->builder;
@@ -430,8 +432,8 @@ static uint32_t find_edges(struct merge *merge, uint32_t entry, bool into, uint3
 	return count;
 }
 
-// The edges `into` or calls of ENTRIES, which are one function's, and of the chain of references that
-// begins with REFERENCE, to *EDGES.
+// The edges `into` or calls of ENTRIES, which are one function's, and of the chain of references
+// that begins with REFERENCE, to *EDGES.
 static int add_edges(struct merge *merge, const uint32_t *entries, uint32_t entry_count,
     uint32_t reference, bool into, struct tp_inventory_edge **edges, uint32_t *edge_count)
 {

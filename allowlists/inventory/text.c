@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads the text form of inventories: lines of fields between tabs, KEY=VALUE behind the first ones.
+// Reads the text form of inventories: lines of fields between tabs, KEY=VALUE behind the first
+// ones.
 #include "build.h"
 
 #include "allowlists/language/list.h"
@@ -164,7 +165,8 @@ static void read_number(
 		    value);
 }
 
-// The COUNT fields that a line must have, besides its kind, each a string. False: the line is wrong.
+// The COUNT fields that a line must have, besides its kind, each a string. False: the line is
+// wrong.
 static bool need(struct parser *parser, uint32_t count, const char *what)
 {
 	if (parser->field_count <= count)

@@ -64,7 +64,8 @@ static int compare_keyed(const void *a, const void *b)
 				  : TP_COMPARE(x->function, y->function);
 }
 
-// `twin`: how many units before it are of the same file; these must not read as the same unit again.
+// `twin`: how many units before it are of the same file; these must not read as the same unit
+// again.
 static void add_unit(struct tp_buf *out, const struct tp_inventory_unit *unit, uint32_t twin)
 {
 	tp_buf_add_string(out, "unit\t");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Allowlists: which functions to instrument, and how. One parser and matcher for the pass and the CLI.
+ * Allowlists: which functions to instrument, and how. One parser and matcher for the pass and the
+ * CLI.
  *
  * A list is lines of `KIND:GLOB` or `KIND:GLOB=CATEGORY`, a superset of Clang's SpecialCaseList v2;
  * docs/allowlists.md is its manual:
@@ -72,9 +73,9 @@ struct tp_verdict {
 struct tp_allowlist;
 
 /*
- * Read the lists in COUNT FILES, in this order (load), or in TEXT of SIZE bytes, named FILE in errors
- * (parse). 0 and *list, to be freed with tp_allowlist_free; or a negative tp_error with *err naming
- * file, line and column.
+ * Read the lists in COUNT FILES, in this order (load), or in TEXT of SIZE bytes, named FILE in
+ * errors (parse). 0 and *list, to be freed with tp_allowlist_free; or a negative tp_error with *err
+ * naming file, line and column.
  */
 int tp_allowlist_load(
     struct tp_allowlist **list, const char *const *files, uint32_t count, struct tp_err *err);
@@ -113,15 +114,16 @@ uint32_t tp_allowlist_line_count(const struct tp_allowlist *list);
 struct tp_allowlist_line tp_allowlist_line(const struct tp_allowlist *list, uint32_t index);
 
 /*
- * Call `found` with the index of each line that matches, in ascending order, not only of the one that
- * decides. For check and explain; slower than tp_allowlist_match.
+ * Call `found` with the index of each line that matches, in ascending order, not only of the one
+ * that decides. For check and explain; slower than tp_allowlist_match.
  */
 void tp_allowlist_matches(const struct tp_allowlist *list, const struct tp_subject *subject,
     void (*found)(void *context, uint32_t index), void *context);
 
 /*
- * What is dubious about the lists but does not make them useless, in the order of files and lines: each
- * names file, line and column, and lives as long as the list. At most TP_ALLOWLIST_WARNINGS_MAX.
+ * What is dubious about the lists but does not make them useless, in the order of files and lines:
+ * each names file, line and column, and lives as long as the list. At most
+ * TP_ALLOWLIST_WARNINGS_MAX.
  */
 enum { TP_ALLOWLIST_WARNINGS_MAX = 64 };
 uint32_t tp_allowlist_warning_count(const struct tp_allowlist *list);

@@ -199,7 +199,8 @@ static struct tp_glob *glob_create(const char *text, size_t size)
 	size_t set_count = 0;
 	for (size_t i = 0; i < size; i++)
 		set_count += text[i] == '[';
-	// One block: sets, then tokens, then prefix and a NUL; none needs more than the text has bytes.
+	// One block: sets, then tokens, then prefix and a NUL; none needs more than the text has
+	// bytes.
 	struct tp_glob *glob = calloc(1, sizeof(*glob) + set_count * 32 + size * 3 + 1);
 	if (!glob)
 		return NULL;

@@ -53,8 +53,8 @@ struct tp_globs {
 };
 
 /*
- * Compile SIZE bytes of TEXT: *globs gets those that the braces expand to, in order. 0, TP_ERR_MEMORY, or
- * TP_ERR_SYNTAX with *error set. Release it in any case.
+ * Compile SIZE bytes of TEXT: *globs gets those that the braces expand to, in order. 0,
+ * TP_ERR_MEMORY, or TP_ERR_SYNTAX with *error set. Release it in any case.
  */
 int tp_globs_compile(
     struct tp_globs *globs, const char *text, size_t size, struct tp_glob_error *error);

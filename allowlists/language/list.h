@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Parsed lists, between the files of this folder: load.c owns them, parse.c and rule.c fill them, match.c
- * asks them by way of rule_index.c.
+ * Parsed lists, between the files of this folder: load.c owns them, parse.c and rule.c fill them,
+ * match.c asks them by way of rule_index.c.
  */
 #ifndef TP_ALLOWLIST_LIST_H
 #define TP_ALLOWLIST_LIST_H
@@ -41,8 +41,8 @@ struct tp_where_error {
 };
 
 /*
- * Read SIZE bytes of TEXT. NULL if they are wrong (*error says how) or memory ran out (then error->what
- * stays empty). It lives as long as the arena.
+ * Read SIZE bytes of TEXT. NULL if they are wrong (*error says how) or memory ran out (then
+ * error->what stays empty). It lives as long as the arena.
  */
 const struct tp_where *tp_where_parse(
     struct tp_arena *arena, const char *text, size_t size, struct tp_where_error *error);
@@ -60,7 +60,10 @@ struct tp_condition {
 /* Who decides when several lines match. */
 enum tp_party {
 	TP_PARTY_ORDINARY,
-	/* Lines of XRay's sections, weakest first. The strongest that matches speaks for all of them. */
+	/*
+	 * Lines of XRay's sections, weakest first. The strongest that matches speaks for all of
+	 * them.
+	 */
 	TP_PARTY_XRAY_NEVER_FUNCTION,
 	TP_PARTY_XRAY_ALWAYS_FUNCTION,
 	TP_PARTY_XRAY_NEVER_SOURCE,
@@ -103,7 +106,10 @@ void tp_allowlist_doubt(struct tp_allowlist *list);
 /* Build the indexes once all lines are there. 0 or TP_ERR_MEMORY. */
 int tp_allowlist_build(struct tp_allowlist *list);
 
-/* ---- reading one text: what parse.c (lines and sections) and rule.c (what one line says) share ---- */
+/*
+ * ---- reading one text: what parse.c (lines and sections) and rule.c (what one line says) share
+ * ----
+ */
 
 /* Whose lines these are. */
 enum tp_section {
@@ -148,8 +154,8 @@ const char *tp_rule_last_part(struct tp_span rest, enum tp_rule_kind *kind);
 const char *tp_rule_last_equals(struct tp_span rest);
 
 /*
- * Add the line whose first part is KIND and REST: GLOB, perhaps @KIND:GLOB, perhaps =CATEGORY. REVERSED: it
- * had a '!' in front.
+ * Add the line whose first part is KIND and REST: GLOB, perhaps @KIND:GLOB, perhaps =CATEGORY.
+ * REVERSED: it had a '!' in front.
  */
 int tp_parser_add_rule(
     struct tp_parser *parser, enum tp_rule_kind kind, struct tp_span rest, bool reversed);
@@ -157,7 +163,9 @@ int tp_parser_add_rule(
 /* The same in one of XRay's sections: KIND is fun: or src:, and only `=arg1` may follow. */
 int tp_parser_add_xray(struct tp_parser *parser, enum tp_rule_kind kind, struct tp_span rest);
 
-/* A line without a prefix, as AFL++ reads it: a file if there is a '/' or '.' in it, or a function. */
+/*
+ * A line without a prefix, as AFL++ reads it: a file if there is a '/' or '.' in it, or a function.
+ */
 int tp_parser_add_bare(struct tp_parser *parser, struct tp_span line);
 
 /* ---- steps of the three above --------------------------------------------------------------- */

@@ -157,7 +157,8 @@ static int read_section(
 	return status;
 }
 
-// How many letters have to be changed, added or removed to make `word` of `span`; at least `limit`: no matter.
+// How many letters have to be changed, added or removed to make `word` of `span`; at least `limit`:
+// no matter.
 static size_t distance(struct tp_span span, const char *word)
 {
 	enum { SIZE_MAX_SHOWN = 15 };

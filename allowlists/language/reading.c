@@ -35,7 +35,8 @@ static bool is_copy_word(const char *word, size_t size)
 	return false;
 }
 
-// The size of a name of `size` bytes without its last suffix, `.WORD` or `.WORD.NUMBER`; 0: it has none.
+// The size of a name of `size` bytes without its last suffix, `.WORD` or `.WORD.NUMBER`; 0: it has
+// none.
 static size_t without_copy(const char *name, size_t size)
 {
 	size_t end = size;
@@ -198,9 +199,9 @@ static bool is_qualifier(const char *at, const char *end)
 }
 
 /*
- * Where the name begins in a demangled name: behind the type that is returned, which those of functions made
- * from templates begin with: "void std::sort<int*>(int*, int*)". 0 if there is none, or if it stands around
- * the name: "int (*f<int>())(char)".
+ * Where the name begins in a demangled name: behind the type that is returned, which those of
+ * functions made from templates begin with: "void std::sort<int*>(int*, int*)". 0 if there is none,
+ * or if it stands around the name: "int (*f<int>())(char)".
  */
 static size_t behind_return_type(const char *name, size_t size)
 {

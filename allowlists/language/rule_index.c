@@ -11,7 +11,8 @@
 
 // A piece has one of these sizes, so that a text is looked up five times per byte at most.
 static const uint8_t piece_sizes[] = {1, 2, 3, 5, 8};
-// How much likelier than an eight-byte piece a text is to contain one of each size, by rough measure.
+// How much likelier than an eight-byte piece a text is to contain one of each size, by rough
+// measure.
 static const uint8_t piece_costs[] = {64, 16, 4, 1, 1};
 enum { PIECE_SIZE_COUNT = sizeof(piece_sizes) };
 
@@ -49,7 +50,8 @@ static uint32_t *tally_at(const struct tally *tally, uint64_t key, uint8_t size)
 	return &tally->counts[mix(key, size) >> (64 - tally->bits)];
 }
 
-// The largest size of a piece in `length` bytes, its grade: an index in piece_sizes. pre: length > 0.
+// The largest size of a piece in `length` bytes, its grade: an index in piece_sizes. pre: length >
+// 0.
 static uint32_t grade_of(size_t length)
 {
 	uint32_t grade = PIECE_SIZE_COUNT - 1;

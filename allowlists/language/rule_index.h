@@ -2,11 +2,11 @@
 /*
  * Which of very many globs match a text, without trying each of them.
  *
- * Globs without wildcards are found by the hash of the whole text. Of any other glob one piece of its
- * literal text, of at most 8 bytes, is its key: one that few other globs have. A text that
+ * Globs without wildcards are found by the hash of the whole text. Of any other glob one piece of
+ * its literal text, of at most 8 bytes, is its key: one that few other globs have. A text that
  * contains no key of a glob cannot match it, so a text asks only about the pieces that it contains,
- * wherever they are: `*Foo` and `*Foo*` cost no more than `Foo*`. Only globs without any literal text
- * (`*`, `?[ab]`) are tried each time.
+ * wherever they are: `*Foo` and `*Foo*` cost no more than `Foo*`. Only globs without any literal
+ * text (`*`, `?[ab]`) are tried each time.
  */
 #ifndef TP_RULE_INDEX_H
 #define TP_RULE_INDEX_H
@@ -24,7 +24,9 @@ struct tp_rule {
 	uint8_t size; /* of the piece, 0 for a whole text */
 };
 
-/* Rules in buckets, each by falling rank: bucket b is rules[starts[b]] up to rules[starts[b + 1]]. */
+/*
+ * Rules in buckets, each by falling rank: bucket b is rules[starts[b]] up to rules[starts[b + 1]].
+ */
 struct tp_rule_table {
 	struct tp_rule *rules;
 	uint32_t *starts;
@@ -58,8 +60,9 @@ int tp_rule_index_build(struct tp_rule_index *index);
 void tp_rule_index_release(struct tp_rule_index *index);
 
 /*
- * Call `found` with the rank of each rule above `floor` that matches one of the readings, in no order, and
- * perhaps more than once. It returns the new floor, for instance that rank. Returns the last floor.
+ * Call `found` with the rank of each rule above `floor` that matches one of the readings, in no
+ * order, and perhaps more than once. It returns the new floor, for instance that rank. Returns the
+ * last floor.
  * pre: built; each reading is a part of the first.
  */
 uint64_t tp_rule_index_search(const struct tp_rule_index *index, const struct tp_reading *readings,

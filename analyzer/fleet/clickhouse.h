@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The tables of a fleet in ClickHouse, from 18.16 on: statements that make them, and their rows as its TabSeparated. Each has the columns
- * `day` and `program` first, which files have in the names of their folders.
+ * The tables of a fleet in ClickHouse, from 18.16 on: statements that make them, and their rows as
+ * its TabSeparated. Each has the columns `day` and `program` first, which files have in the names
+ * of their folders.
  *
- * A table replaces rows of the same key (ReplacingMergeTree), and no two rows of a run have one: a row that is inserted twice is there
- * once, for those who ask with FINAL. `calls` has a column more for that, `call_number`.
+ * A table replaces rows of the same key (ReplacingMergeTree), and no two rows of a run have one: a
+ * row that is inserted twice is there once, for those who ask with FINAL. `calls` has a column more
+ * for that, `call_number`.
  */
 #ifndef TP_FLEET_CLICKHOUSE_H
 #define TP_FLEET_CLICKHOUSE_H
@@ -16,8 +18,8 @@
 
 struct tp_clickhouse_form {
 	const char *database;
-	const char *
-	    cluster; /* tables of each server, and such that are spread over all; NULL: one server */
+	/* tables of each server, and such that are spread over all; NULL: one server */
+	const char *cluster;
 	bool replicated;
 };
 

@@ -199,7 +199,8 @@ int tp_fleet_expire_runs(const char *directory, const struct tp_fleet_old *old,
 	if (dropped.count)
 		qsort(dropped.items, dropped.count, sizeof(*dropped.items), compare_items);
 	rewritten->runs = dropped.count;
-	// A run is gone when its row in runs is; its manifest goes last, so that the next time ends what was begun.
+	// A run is gone when its row in runs is; its manifest goes last, so that the next time ends
+	// what was begun.
 	for (int id = TP_FLEET_TABLES; !code && dropped.count && !old->dry_run && id-- > 0;)
 		code = rewrite_table(directory, &tp_fleet_tables[id], &dropped, rewritten, err);
 	for (uint32_t i = 0; !code && !old->dry_run && i < programs.count; i++)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How often calls were how long: the histograms of all nodes of the threads' profiles, added up.
 //
-// Rejected: to replay the trace once more with a sink for the calls: 'fleet add' took 1.7 times the instructions. The histograms
-// that other analyses have, 16 buckets a doubling in ticks: up to 1/32 off, and once more as much when ticks become nanoseconds.
+// Rejected: to replay the trace once more with a sink for the calls: 'fleet add' took 1.7 times the
+// instructions. The histograms that other analyses have, 16 buckets a doubling in ticks: up to 1/32
+// off, and once more as much when ticks become nanoseconds.
 #include "durations.h"
 
 #include <assert.h>
@@ -36,7 +37,8 @@ static bool count(struct tp_duration_counts *to, uint32_t bucket, uint64_t calls
 	return true;
 }
 
-// A count that is full stands still: what its node has more calls than counts is its. Of several that are full the first one has it.
+// A count that is full stands still: what its node has more calls than counts is its. Of several
+// that are full the first one has it.
 static uint64_t missing(const struct tp_node *node)
 {
 	const uint64_t counted = tp_histogram_total(&node->times);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * How often calls were how long, in buckets that are the same in each run: the fine ones of a histogram, of nanoseconds, so that
- * what stands for a bucket is at most 1/64 off any of its durations (docs/fleet.md).
+ * How often calls were how long, in buckets that are the same in each run: the fine ones of a
+ * histogram, of nanoseconds, so that what stands for a bucket is at most 1/64 off any of its
+ * durations (docs/fleet.md).
  */
 #ifndef TP_FLEET_DURATIONS_H
 #define TP_FLEET_DURATIONS_H
@@ -32,8 +33,9 @@ struct tp_durations {
 };
 
 /*
- * Of each function, and each path that has one: FUNCTION_SLOTS and PATH_SLOTS say which is whose, TP_FLEET_NO_SLOT: none. Times are
- * those of the analysis, which must have fine histograms of nanoseconds. 0 or a negative tp_error; release it in any case.
+ * Of each function, and each path that has one: FUNCTION_SLOTS and PATH_SLOTS say which is whose,
+ * TP_FLEET_NO_SLOT: none. Times are those of the analysis, which must have fine histograms of
+ * nanoseconds. 0 or a negative tp_error; release it in any case.
  */
 int tp_durations_init(struct tp_durations *durations, const struct tp_analysis *analysis,
     const struct tp_paths *paths, const uint32_t *function_slots, const uint32_t *path_slots,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The folder of a fleet (docs/fleet.md): runs come in, small files become large ones, old runs go. Readers take no lock: what they
- * may see at any moment is whole.
+ * The folder of a fleet (docs/fleet.md): runs come in, small files become large ones, old runs go.
+ * Readers take no lock: what they may see at any moment is whole.
  *
- * A file is written in a folder whose name begins with a dot, synced, and renamed to its place. A run's manifest is written last,
- * and taken away last. Files of one table, day and program are replaced together: the folder that has them is exchanged
- * (renameat2) for one that was made beside it.
+ * A file is written in a folder whose name begins with a dot, synced, and renamed to its place. A
+ * run's manifest is written last, and taken away last. Files of one table, day and program are
+ * replaced together: the folder that has them is exchanged (renameat2) for one that was made beside
+ * it.
  */
 #ifndef TP_FLEET_FOLDER_H
 #define TP_FLEET_FOLDER_H
@@ -126,15 +127,18 @@ bool tp_fleet_names_have(const struct tp_fleet_names *names, const char *name);
 
 typedef int tp_fleet_take_file(void *context, const char *path, struct tp_err *err);
 /*
- * TAKE each Parquet file of a folder, by name, until one fails. 0 or a negative tp_error; *GONE: since another command exchanges the
- * files meanwhile, so that all are to be taken anew.
+ * TAKE each Parquet file of a folder, by name, until one fails. 0 or a negative tp_error; *GONE:
+ * since another command exchanges the files meanwhile, so that all are to be taken anew.
  */
 int tp_fleet_each_file(
     const char *folder, tp_fleet_take_file *take, void *context, bool *gone, struct tp_err *err);
 
 /* ---- rewrite.c */
 
-/* Whether a file is one of TABLE, of a version that this program knows. TP_ERR_FORMAT, TP_ERR_VERSION. */
+/*
+ * Whether a file is one of TABLE, of a version that this program knows. TP_ERR_FORMAT,
+ * TP_ERR_VERSION.
+ */
 int tp_fleet_check_file(
     const struct tp_parquet_reader *reader, const struct tp_fleet_table *table, struct tp_err *err);
 
@@ -147,8 +151,8 @@ struct tp_fleet_place {
 };
 
 /*
- * Make large files of the small ones there, without the runs whose ids are in DROPPED (sorted by strcmp). If there is nothing to gain and
- * to drop, nothing changes. 0 or a negative tp_error.
+ * Make large files of the small ones there, without the runs whose ids are in DROPPED (sorted by
+ * strcmp). If there is nothing to gain and to drop, nothing changes. 0 or a negative tp_error.
  */
 int tp_fleet_rewrite(const struct tp_fleet_place *place, const struct tp_fleet_names *dropped,
     struct tp_fleet_rewritten *rewritten, struct tp_err *err);

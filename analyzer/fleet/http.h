@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Posts to a server by libcurl, which is looked for when it is needed: no other command loads it with all that it brings.
+ * Posts to a server by libcurl, which is looked for when it is needed: no other command loads it
+ * with all that it brings.
  */
 #ifndef TP_FLEET_HTTP_H
 #define TP_FLEET_HTTP_H
@@ -26,8 +27,9 @@ struct tp_http_server {
 int tp_http_open(struct tp_http *http, const struct tp_http_server *server, struct tp_err *err);
 void tp_http_close(struct tp_http *http);
 /*
- * Post a BODY; the answer's body is added to ANSWER, its status in *STATUS. TP_ERR_SYSTEM: there was no answer, or not
- * all of it: whether the server has carried out the request is not known. TP_ERR_FORMAT: trying again is in vain.
+ * Post a BODY; the answer's body is added to ANSWER, its status in *STATUS. TP_ERR_SYSTEM: there
+ * was no answer, or not all of it: whether the server has carried out the request is not known.
+ * TP_ERR_FORMAT: trying again is in vain.
  */
 int tp_http_post(struct tp_http *http, const struct tp_buf *body, struct tp_buf *answer,
     long *status, struct tp_err *err);

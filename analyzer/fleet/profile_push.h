@@ -25,7 +25,10 @@ enum tp_profile_server {
 struct tp_profile_push {
 	enum tp_profile_server server;
 	const char *url; /* begins with http: or https:; the server's path is put behind it */
-	/* Of Pyroscope and Parca: "NAME=VALUE", tp_profile_label_check. They come before those of the trace. */
+	/*
+	 * Of Pyroscope and Parca: "NAME=VALUE", tp_profile_label_check. They come before those of
+	 * the trace.
+	 */
 	const char *const *labels;
 	uint32_t label_count;
 	const char *user; /* NULL: nobody. With a password in a file, or without one */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Puts the runs of a folder into ClickHouse.
 //
-// What makes a run count is its row in `runs`, which is sent last. So there are three cases: the row is there, and the run is not sent; it
-// is not, and no others are; or others are there of a push that did not end, and are replaced by the same ones, as each table has a key that no
-// two rows of a run share.
+// What makes a run count is its row in `runs`, which is sent last. So there are three cases: the
+// row is there, and the run is not sent; it is not, and no others are; or others are there of a
+// push that did not end, and are replaced by the same ones, as each table has a key that no two
+// rows of a run share.
 #define _GNU_SOURCE
 #include "push.h"
 
@@ -172,7 +173,8 @@ static int64_t number_at(
 	return values ? values->numbers[row] : 0;
 }
 
-// Calls are numbered in each thread of a run: a thread's stand together, in the order of their time.
+// Calls are numbered in each thread of a run: a thread's stand together, in the order of their
+// time.
 static int64_t number_call(
     struct work *work, const char *run, const struct columns *columns, uint64_t row)
 {
@@ -472,7 +474,8 @@ static int connect_to(struct work *work, struct tp_err *err)
 	tp_buf_init(&user);
 	tp_buf_init(&key);
 	tp_buf_init(&url);
-	// A Distributed table is to have the rows when the server says so, and an error is to have its status.
+	// A Distributed table is to have the rows when the server says so, and an error is to have
+	// its status.
 	tp_buf_addf(&url, "%s%s?insert_distributed_sync=1&wait_end_of_query=1", push->url,
 	    push->url[strlen(push->url) - 1] == '/' ? "" : "/");
 	if (push->user) {

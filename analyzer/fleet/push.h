@@ -2,8 +2,9 @@
 /*
  * Puts the runs of a folder into ClickHouse, over HTTP, once each.
  *
- * The complete runs of a day and program whose ids are not in the server's table `runs` go together: all their rows in the other
- * tables, then those in `runs`. A push that ends before that is done again as a whole, and its rows replace those that came before.
+ * The complete runs of a day and program whose ids are not in the server's table `runs` go
+ * together: all their rows in the other tables, then those in `runs`. A push that ends before that
+ * is done again as a whole, and its rows replace those that came before.
  */
 #ifndef TP_FLEET_PUSH_H
 #define TP_FLEET_PUSH_H

@@ -18,8 +18,8 @@ struct tp_fleet_results_watch {
 
 /*
  * Add the results in FOLDER to the fleet in DIRECTORY, which is made if it is not there. 0;
- * TP_ERR_NOT_FOUND: FOLDER has no results; TP_ERR_FORMAT: they are damaged or of another program; or
- * another tp_error, of a task: those before it have been added.
+ * TP_ERR_NOT_FOUND: FOLDER has no results; TP_ERR_FORMAT: they are damaged or of another program;
+ * or another tp_error, of a task: those before it have been added.
  */
 int tp_fleet_add_results(const char *directory, const char *folder,
     const struct tp_fleet_said *said, const struct tp_fleet_results_watch *watch,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Replaces the files of one table, day and program by others with the same rows, less those of runs that are dropped.
+// Replaces the files of one table, day and program by others with the same rows, less those of runs
+// that are dropped.
 //
-// A folder with the new files is made beside the old one, and both are exchanged: a reader that lists files before or after has each
-// row once. One that lists them before and opens them after finds them gone, and none twice.
+// A folder with the new files is made beside the old one, and both are exchanged: a reader that
+// lists files before or after has each row once. One that lists them before and opens them after
+// finds them gone, and none twice.
 #define _GNU_SOURCE
 #include "folder.h"
 

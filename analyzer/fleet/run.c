@@ -296,7 +296,8 @@ void tp_fleet_labels(struct tp_buf *out, const struct tp_fleet_said *said)
 	tp_json_end(&json);
 }
 
-// Whether LABELS, JSON of texts, has KEY=VALUE. A quote within a text has a backslash before it, so that no text looks like a member.
+// Whether LABELS, JSON of texts, has KEY=VALUE. A quote within a text has a backslash before it, so
+// that no text looks like a member.
 static bool has_label(const char *labels, const char *label)
 {
 	const char *equals = strchr(label, '=');

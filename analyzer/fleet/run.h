@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A run of a fleet: what an analysed trace is in it. The keys of its functions and paths (docs/fleet.md), the groups of its
- * threads, its name and place; and its rows in each table, which go straight into files.
+ * A run of a fleet: what an analysed trace is in it. The keys of its functions and paths
+ * (docs/fleet.md), the groups of its threads, its name and place; and its rows in each table, which
+ * go straight into files.
  */
 #ifndef TP_FLEET_RUN_H
 #define TP_FLEET_RUN_H
@@ -49,7 +50,10 @@ struct tp_fleet_run {
 	uint64_t rows[TP_FLEET_TABLES];
 };
 
-/* pre: tp_fleet_run_name. The analysis and what was said must outlive it. 0 or a negative tp_error; release it in any case. */
+/*
+ * pre: tp_fleet_run_name. The analysis and what was said must outlive it. 0 or a negative tp_error;
+ * release it in any case.
+ */
 int tp_fleet_run_init(struct tp_fleet_run *run, const struct tp_analysis *analysis,
     const struct tp_fleet_said *said, struct tp_err *err);
 void tp_fleet_run_release(struct tp_fleet_run *run);
@@ -59,19 +63,28 @@ int tp_fleet_run_name(
 
 /* Whether it has a file of this table. */
 bool tp_fleet_run_has(const struct tp_fleet_run *run, enum tp_fleet_table_id id);
-/* Write its rows of a table to NAME in DIRECTORY. TP_FLEET_RUNS comes last, as it has sums of the others. 0 or a negative tp_error. */
+/*
+ * Write its rows of a table to NAME in DIRECTORY. TP_FLEET_RUNS comes last, as it has sums of the
+ * others. 0 or a negative tp_error.
+ */
 int tp_fleet_run_write(struct tp_fleet_run *run, enum tp_fleet_table_id id, const char *directory,
     const char *name, struct tp_err *err);
 
 /* ---- pieces of it, for tests and the rooms' other files */
 
-/* Go on with the hash of a path, at first TEEPERF_HASH_START, by a function that it calls; the key is its bits. */
+/*
+ * Go on with the hash of a path, at first TEEPERF_HASH_START, by a function that it calls; the key
+ * is its bits.
+ */
 uint64_t tp_fleet_path_hash(uint64_t caller, int64_t fn_key);
 /* NAME with '#' for each number in it. */
 void tp_fleet_group_name(char group[40], const char *name);
 /* The labels as a JSON object of texts. */
 void tp_fleet_labels(struct tp_buf *out, const struct tp_fleet_said *said);
-/* Whether LABELS, such an object, has a label of each key among the COUNT that are WANTED, "KEY=VALUE" each. */
+/*
+ * Whether LABELS, such an object, has a label of each key among the COUNT that are WANTED,
+ * "KEY=VALUE" each.
+ */
 bool tp_fleet_fits_labels(const char *labels, const char *const *wanted, uint32_t count);
 /* Whether two labels are of one key. */
 bool tp_fleet_same_label(const char *one, const char *other);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The tables of a fleet (docs/fleet.md), each described once: the writer of files, `teeperf fleet schema` and the tests go by it.
- * What is here is published: a version adds columns at the end, and tables.
+ * The tables of a fleet (docs/fleet.md), each described once: the writer of files, `teeperf fleet
+ * schema` and the tests go by it. What is here is published: a version adds columns at the end, and
+ * tables.
  */
 #ifndef TP_FLEET_TABLES_H
 #define TP_FLEET_TABLES_H
@@ -62,7 +63,10 @@ struct tp_fleet_file {
 	struct tp_buf sorted;
 };
 
-/* The file NAME in DIRECTORY; rows go to file->parquet. 0 or a negative tp_error; close it in any case. */
+/*
+ * The file NAME in DIRECTORY; rows go to file->parquet. 0 or a negative tp_error; close it in any
+ * case.
+ */
 int tp_fleet_file_open(struct tp_fleet_file *file, const struct tp_fleet_table *table,
     const char *directory, const char *name, struct tp_err *err);
 /* CODE is what went before. 0; CODE; or a negative tp_error: something is missing in the file. */

@@ -15,25 +15,26 @@ struct tp_original_options {
 };
 
 /*
- * If SOURCE is a log of the original TEE-Perf, put a trace in its place that says the same; its name remains. The
- * translation goes into a file without a name, a third to half as large as the log; memory does not grow with the log.
- * Anything else stays as it is. Damage becomes a problem, what limits the result a note. 0, or a negative
- * tp_error.
+ * If SOURCE is a log of the original TEE-Perf, put a trace in its place that says the same; its
+ * name remains. The translation goes into a file without a name, a third to half as large as the
+ * log; memory does not grow with the log. Anything else stays as it is. Damage becomes a problem,
+ * what limits the result a note. 0, or a negative tp_error.
  */
 int tp_original_open(struct tp_source *source, const struct tp_original_options *options,
     struct tp_problems *problems, struct tp_problems *notes, struct tp_err *err);
 
 /*
- * The translation alone: add the trace to OUT. 1; 0 if SOURCE is something else; or a negative tp_error. That
- * OUT failed is for the caller to see.
+ * The translation alone: add the trace to OUT. 1; 0 if SOURCE is something else; or a negative
+ * tp_error. That OUT failed is for the caller to see.
  */
 int tp_original_translate(const struct tp_source *source, const struct tp_original_options *options,
     struct tp_buf *out, struct tp_problems *problems, struct tp_problems *notes,
     struct tp_err *err);
 
 /*
- * As tp_tracefile_open; a log of the original TEE-Perf is translated first, by what ORIGINAL knows of it (NULL: nothing).
- * MORE sections, or NULL: see tp_tracefile_begin. Close the trace in any case.
+ * As tp_tracefile_open; a log of the original TEE-Perf is translated first, by what ORIGINAL knows
+ * of it (NULL: nothing). MORE sections, or NULL: see tp_tracefile_begin. Close the trace in any
+ * case.
  */
 int tp_import_open(struct tp_tracefile *trace, const char *file,
     const struct tp_original_options *original, const void *more, size_t more_size,

@@ -111,7 +111,8 @@ int tp_original_log_init(struct tp_original_log *log, const struct tp_source *so
 	const uint64_t there = (source->size - TP_ORIGINAL_HEADER_SIZE) / size;
 	uint64_t count = header->next;
 	if (count > room) {
-		// Who finds the log full takes one number more and dies; without assertions, soon after.
+		// Who finds the log full takes one number more and dies; without assertions, soon
+		// after.
 		if (count - room <= room + PAGE)
 			log->lost = count - room;
 		else {
@@ -150,7 +151,8 @@ static void set_switch(struct tp_original_event *event, uint64_t first)
 	};
 }
 
-// What an entry of these words says: an address that is none, or no time, was not written, or not wholly.
+// What an entry of these words says: an address that is none, or no time, was not written, or not
+// wholly.
 static void set_event(
     struct tp_original_event *event, uint64_t first, uint64_t function, uint64_t thread)
 {
@@ -163,16 +165,18 @@ static void set_event(
 }
 
 /*
- * The recorder writes records of 16 bytes when it switches, whatever the layout is: number I lies at 16 * I, over
- * entries that are there already, and entry I remains empty, but for what another such record puts over it, of which
- * it can hold no more than one word. An entry that was a call still has two of its three words, or is hit twice.
+ * The recorder writes records of 16 bytes when it switches, whatever the layout is: number I lies
+ * at 16 * I, over entries that are there already, and entry I remains empty, but for what another
+ * such record puts over it, of which it can hold no more than one word. An entry that was a call
+ * still has two of its three words, or is hit twice.
  */
 static bool is_vacant(const uint64_t words[3])
 {
 	return !words[0] + !words[1] + !words[2] >= 2;
 }
 
-// Whether the recorder's record I, whose words would be FIRST and FUNCTION, is in the place of entries.
+// Whether the recorder's record I, whose words would be FIRST and FUNCTION, is in the place of
+// entries.
 static int is_stray(struct tp_original_log *log, uint64_t i, uint64_t first, uint64_t function,
     bool *stray, struct tp_err *err)
 {
@@ -202,8 +206,8 @@ static int is_gap(
 }
 
 /*
- * The entry of 24 bytes behind the word at RAW, over which parts of one or two records of 16 may lie. 1 and
- * *event; 0: it is none.
+ * The entry of 24 bytes behind the word at RAW, over which parts of one or two records of 16 may
+ * lie. 1 and *event; 0: it is none.
  */
 static int next_of_threads(struct tp_original_log *log, struct tp_original_event *event,
     const uint8_t *raw, struct tp_err *err)

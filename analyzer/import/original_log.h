@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The parser of logs that the original TEE-Perf (DSN 2019) has left: version 1, a header of 56 bytes and
- * entries of 16 or 24, as docs/original-log.md describes them. The file is untrusted, and so are the numbers in it.
+ * The parser of logs that the original TEE-Perf (DSN 2019) has left: version 1, a header of 56
+ * bytes and entries of 16 or 24, as docs/original-log.md describes them. The file is untrusted, and
+ * so are the numbers in it.
  *
- * Whose functions a log is of: it names no file, but the address that one known function had in the program: the
- * program's file tells from that where it was loaded.
+ * Whose functions a log is of: it names no file, but the address that one known function had in the
+ * program: the program's file tells from that where it was loaded.
  */
 #ifndef TP_ORIGINAL_LOG_H
 #define TP_ORIGINAL_LOG_H
@@ -13,8 +14,8 @@
 #include "common/index.h"
 
 /*
- * Numbers out of the file, each of which gets an index from 0 on when it is first seen. Nobody can choose numbers that
- * make it slow: where they go depends on a secret.
+ * Numbers out of the file, each of which gets an index from 0 on when it is first seen. Nobody can
+ * choose numbers that make it slow: where they go depends on a secret.
  */
 
 /* No index: see tp_number_set_add. */
@@ -56,8 +57,8 @@ enum tp_original_kind {
 };
 
 /*
- * Whether SOURCE is such a log. As there is no magic, every field of the header has to be possible: what
- * another program made by chance is none.
+ * Whether SOURCE is such a log. As there is no magic, every field of the header has to be possible:
+ * what another program made by chance is none.
  */
 enum tp_original_kind tp_original_look(
     const struct tp_source *source, struct tp_original_header *header);
@@ -94,8 +95,8 @@ struct tp_original_log {
 };
 
 /*
- * Begin to read SOURCE, which has this HEADER by tp_original_look. What is wrong with the log as a whole is a
- * problem, what only limits it a note. 0 or TP_ERR_MEMORY. Release it in any case.
+ * Begin to read SOURCE, which has this HEADER by tp_original_look. What is wrong with the log as a
+ * whole is a problem, what only limits it a note. 0 or TP_ERR_MEMORY. Release it in any case.
  */
 int tp_original_log_init(struct tp_original_log *log, const struct tp_source *source,
     const struct tp_original_header *header, struct tp_problems *problems,
@@ -109,9 +110,9 @@ int tp_original_log_next(
 /* ---- names */
 
 /*
- * Which of the programs was recorded, by where its function __profiler_map_info was (MAP_INFO) and where the
- * FUNCTIONS of the log are: *module is it, and *found. If none fits, or none is given, a note for the log FILE
- * says what to do. 0, or a negative tp_error if a program cannot be read.
+ * Which of the programs was recorded, by where its function __profiler_map_info was (MAP_INFO) and
+ * where the FUNCTIONS of the log are: *module is it, and *found. If none fits, or none is given, a
+ * note for the log FILE says what to do. 0, or a negative tp_error if a program cannot be read.
  */
 int tp_original_names_find(const struct tp_original_options *options, uint64_t map_info,
     const struct tp_number_set *functions, const char *file, struct teeperf_module *module,
@@ -124,8 +125,9 @@ static inline uint32_t tp_original_name(uint64_t address)
 }
 
 /*
- * Add lines of a SYMBOLS section: the functions in MODULE (which may be NULL) by its file, the others are called by
- * their addresses. What stands in the way becomes a note, and so it does if several functions have one name.
+ * Add lines of a SYMBOLS section: the functions in MODULE (which may be NULL) by its file, the
+ * others are called by their addresses. What stands in the way becomes a note, and so it does if
+ * several functions have one name.
  */
 void tp_original_names_list(const struct tp_original_options *options,
     const struct tp_number_set *functions, const struct teeperf_module *module, const char *file,

@@ -200,8 +200,8 @@ static uint64_t rounded(uint64_t address)
 	return (address + 3) & ~UINT64_C(3);
 }
 
-// Those of the program, by its file. Here, since a record has no room for an address that is no multiple of 4.
-// A line of the symbols section, which has no tabs or newlines in names.
+// Those of the program, by its file. Here, since a record has no room for an address that is no
+// multiple of 4. A line of the symbols section, which has no tabs or newlines in names.
 static void add_line(struct tp_buf *out, uint64_t address, const struct tp_module_symbol *symbol)
 {
 	tp_buf_addf(out, "%" PRIx64 "\t1\t", address);

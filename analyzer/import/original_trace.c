@@ -163,7 +163,8 @@ static void add_switch(struct translation *to, bool on, uint64_t ticks)
 	to->began = true;
 }
 
-// An entry that tells nothing, or the call or return of one that has no name that a record can hold.
+// An entry that tells nothing, or the call or return of one that has no name that a record can
+// hold.
 static bool add_lost(struct translation *to, const struct tp_original_event *event)
 {
 	uint32_t index;

@@ -43,8 +43,8 @@ static bool begin(struct search *search, uint32_t at)
 }
 
 /*
- * The same again, and nothing between: it was told by the program and by the compiler. Of calls out the last one counts,
- * of others the first.
+ * The same again, and nothing between: it was told by the program and by the compiler. Of calls out
+ * the last one counts, of others the first.
  */
 static void add_again(struct search *search, uint32_t at)
 {
@@ -60,8 +60,8 @@ static void add_again(struct search *search, uint32_t at)
 }
 
 /*
- * Leaving and arriving alternate. Where they do not, a record is missing: a call was not come back from, or
- * recording was off.
+ * Leaving and arriving alternate. Where they do not, a record is missing: a call was not come back
+ * from, or recording was off.
  */
 static bool add(struct search *search, const struct tp_border *border)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which call of the host into the TEE is which there: by number, and else by time if that leaves no doubt.
+// Which call of the host into the TEE is which there: by number, and else by time if that leaves no
+// doubt.
 #include "splice.h"
 
 #include "common/array.h"
@@ -101,8 +102,8 @@ static bool collect(
 
 static bool is_around(const struct call *host, const struct call *tee)
 {
-	// Who has not come back from the TEE may still be there; a call that the TEE has not ended is over with the
-	// host's.
+	// Who has not come back from the TEE may still be there; a call that the TEE has not ended
+	// is over with the host's.
 	return host->from <= tee->from && tee->from <= host->to &&
 	       (tee->to == UINT64_MAX || tee->to <= host->to);
 }
@@ -122,8 +123,8 @@ static void pair(struct matching *of, struct call *host, struct call *tee)
 }
 
 /*
- * Those with a number. It is drawn again after a long time, and a TEE may write any number: then the times decide, and
- * if several fit, nothing is paired.
+ * Those with a number. It is drawn again after a long time, and a TEE may write any number: then
+ * the times decide, and if several fit, nothing is paired.
  */
 static void match_numbers(struct matching *of)
 {
@@ -218,8 +219,9 @@ static uint32_t only_around(const struct call *host, uint32_t host_count, const 
 }
 
 /*
- * Pair calls of the TEE with the only ones of the host's that are left for them, and again, as that may leave only one
- * for others. If two have the same one, something is missing, and no more is believed.
+ * Pair calls of the TEE with the only ones of the host's that are left for them, and again, as that
+ * may leave only one for others. If two have the same one, something is missing, and no more is
+ * believed.
  */
 static void match_only(struct matching *of, struct call *host, uint32_t host_count,
     struct call *tee, uint32_t tee_count)
@@ -243,9 +245,9 @@ static void match_only(struct matching *of, struct call *host, uint32_t host_cou
 }
 
 /*
- * A group of as many calls of one thread of the host as of one of the TEE: they come in the same order. (More than
- * one are in a group if the clock stood still between them, or if they are inside each other.) Of another one, those
- * that can be only one.
+ * A group of as many calls of one thread of the host as of one of the TEE: they come in the same
+ * order. (More than one are in a group if the clock stood still between them, or if they are inside
+ * each other.) Of another one, those that can be only one.
  */
 static void match_group(struct matching *of, struct call *host, uint32_t host_count,
     struct call *tee, uint32_t tee_count)

@@ -287,7 +287,8 @@ static void add_meters(struct tp_splice *splice)
 		    splice->writer.out, TEEPERF_SECTION_ENERGY, energy->payload, energy->size);
 }
 
-// What each of the host's threads lacks; of the TEE's, which are not threads any more, there are sums in END.
+// What each of the host's threads lacks; of the TEE's, which are not threads any more, there are
+// sums in END.
 static void add_missing(struct tp_splice *splice, struct tp_buf *payload)
 {
 	const struct tp_tracefile *host = splice->host.trace;

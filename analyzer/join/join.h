@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Two traces become one: that of a host program and that of its TEE, recorded on one clock (`teeperf record --tee`).
- * What a thread did in the TEE stands in the host's thread, where that had called there. Of what the TEE says nothing
- * changes the host's own calls and times: its calls are made to nest, its times to lie between the host's, and its names
- * to be of its own modules. docs/decisions/0028-joined-traces.md.
+ * Two traces become one: that of a host program and that of its TEE, recorded on one clock
+ * (`teeperf record --tee`). What a thread did in the TEE stands in the host's thread, where that
+ * had called there. Of what the TEE says nothing changes the host's own calls and times: its calls
+ * are made to nest, its times to lie between the host's, and its names to be of its own modules.
+ * docs/decisions/0028-joined-traces.md.
  */
 #ifndef TP_JOIN_H
 #define TP_JOIN_H
@@ -23,8 +24,9 @@ struct tp_join_counts {
 };
 
 /*
- * Write the joined trace to OUT. Unless the two are KNOWN to be of one recording, the host's must have a mark of a call
- * into a TEE: TP_ERR_NOT_FOUND, with nothing written, if it has none. 0 or a negative tp_error.
+ * Write the joined trace to OUT. Unless the two are KNOWN to be of one recording, the host's must
+ * have a mark of a call into a TEE: TP_ERR_NOT_FOUND, with nothing written, if it has none. 0 or a
+ * negative tp_error.
  */
 int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, bool known,
     struct tp_buf *out, struct tp_join_counts *counts, struct tp_err *err);

@@ -163,7 +163,8 @@ static int host_to(struct tp_splice *splice, uint32_t end)
 
 // ---- where the thread is in the TEE
 
-// The host's records from the arrival that is next up to its return, which are not written themselves.
+// The host's records from the arrival that is next up to its return, which are not written
+// themselves.
 static int host_call(struct tp_splice *splice, uint32_t end)
 {
 	const struct tp_borders *borders = &splice->host_borders[splice->at.thread];
@@ -188,9 +189,9 @@ static uint32_t depth_behind(const struct tp_join_record *record, uint32_t depth
 }
 
 /*
- * The TEE calls the host, at CALL of its borders: the host's records of that, before the host's border END. Marked, they
- * are between an arrival and its return; else those that fit by time. A call of the host that has begun ends before
- * the TEE goes on, whatever the TEE says of times.
+ * The TEE calls the host, at CALL of its borders: the host's records of that, before the host's
+ * border END. Marked, they are between an arrival and its return; else those that fit by time. A
+ * call of the host that has begun ends before the TEE goes on, whatever the TEE says of times.
  */
 static int host_part(
     struct tp_splice *splice, uint32_t end, const struct tp_borders *tee, uint32_t call, bool last)
@@ -218,7 +219,8 @@ static int host_part(
 			if (marked)
 				continue;
 		} else if (!depth) {
-			// Nobody has marked it. Where the clock stood still, one more call may be the next one's.
+			// Nobody has marked it. Where the clock stood still, one more call may be
+			// the next one's.
 			if (marked || next->time > until || (next->time == until && some && !last))
 				return 0;
 		}
@@ -229,7 +231,8 @@ static int host_part(
 	return code;
 }
 
-// The TEE leaves for the host at border *NEXT, which becomes the first one after it is back. False in *goes_on: never.
+// The TEE leaves for the host at border *NEXT, which becomes the first one after it is back. False
+// in *goes_on: never.
 static int leave_tee(struct tp_splice *splice, uint32_t end, const struct tp_borders *tee,
     uint32_t tee_end, struct tp_join_cursor *cursor, uint32_t *next)
 {
@@ -254,7 +257,8 @@ static uint64_t limit(const struct tp_splice *splice, uint64_t end_time)
 	return splice->has_next && end_time < splice->last_time ? end_time : splice->last_time;
 }
 
-// The TEE's records from border FIRST up to its end, between those of the host before its border END.
+// The TEE's records from border FIRST up to its end, between those of the host before its border
+// END.
 static int tee_records(
     struct tp_splice *splice, uint32_t thread, uint32_t first, uint32_t end, uint64_t end_time)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The records of one thread of a joined trace, from those of the host and of the TEE: how they are read, written and put
- * into each other, and what becomes of the names of the TEE's functions.
+ * The records of one thread of a joined trace, from those of the host and of the TEE: how they are
+ * read, written and put into each other, and what becomes of the names of the TEE's functions.
  */
 #ifndef TP_JOIN_SPLICE_H
 #define TP_JOIN_SPLICE_H
@@ -18,8 +18,8 @@ struct tp_border {
 	uint32_t word;   /* of the record there */
 	uint32_t number; /* of the crossing, 0: not known */
 	/*
-	 * Of a call (CALL_OUT, CALL_IN): the border that ends it, the count of borders if none does. Of others the
-	 * one that they end, or TP_BORDER_NONE.
+	 * Of a call (CALL_OUT, CALL_IN): the border that ends it, the count of borders if none
+	 * does. Of others the one that they end, or TP_BORDER_NONE.
 	 */
 	uint32_t partner;
 	uint32_t match; /* of the host's CALL_OUT, the TEE's CALL_IN: the pair, or TP_BORDER_NONE */
@@ -60,9 +60,9 @@ struct tp_border_match {
 };
 
 /*
- * Pair them, in borders[].match too: by their numbers; those without one by their times, if these leave no doubt:
- * the host's call lies around the TEE's. HOST and TEE are arrays, one for each thread. 0 or TP_ERR_MEMORY; release
- * it in any case.
+ * Pair them, in borders[].match too: by their numbers; those without one by their times, if these
+ * leave no doubt: the host's call lies around the TEE's. HOST and TEE are arrays, one for each
+ * thread. 0 or TP_ERR_MEMORY; release it in any case.
  */
 int tp_border_match_find(struct tp_border_match *match, struct tp_borders *host,
     uint32_t host_count, struct tp_borders *tee, uint32_t tee_count, struct tp_err *err);
@@ -87,7 +87,9 @@ uint32_t tp_join_names_find(const struct tp_join_names *names, uint32_t name);
 /* The same of an address. */
 uint64_t tp_join_names_address(const struct tp_join_names *names, uint64_t address);
 
-/* ---- the records of a thread one by one, with their times and positions, and what belongs to them */
+/*
+ * ---- the records of a thread one by one, with their times and positions, and what belongs to them
+ */
 
 struct tp_join_record {
 	uint64_t word;
@@ -105,7 +107,8 @@ struct tp_join_record {
 };
 
 /*
- * Chunks of one trace, as few at a time as are needed. A chunk's words are there until the next call for the same trace.
+ * Chunks of one trace, as few at a time as are needed. A chunk's words are there until the next
+ * call for the same trace.
  */
 enum { TP_JOIN_KEPT = 32 };
 struct tp_join_chunks {
@@ -142,7 +145,10 @@ void tp_join_cursor_init(
     struct tp_join_cursor *cursor, struct tp_join_chunks *chunks, uint32_t thread);
 void tp_join_cursor_jump(struct tp_join_cursor *cursor, const struct tp_border *border);
 
-/* The next record: 1, 0 at the thread's end, or a negative tp_error. Records that say nothing are passed over. */
+/*
+ * The next record: 1, 0 at the thread's end, or a negative tp_error. Records that say nothing are
+ * passed over.
+ */
 int tp_join_cursor_next(
     struct tp_join_cursor *cursor, struct tp_join_record *record, struct tp_err *err);
 
@@ -173,7 +179,9 @@ void tp_join_writer_skip(struct tp_join_writer *writer, uint64_t chunks);
 /* The thread is complete. */
 void tp_join_writer_end(struct tp_join_writer *writer);
 
-/* A record with a time, which is that of the last one if it is earlier; the position that it gets. */
+/*
+ * A record with a time, which is that of the last one if it is earlier; the position that it gets.
+ */
 uint64_t tp_join_writer_time(struct tp_join_writer *writer, uint32_t tagged, uint64_t time);
 /* The same, and a raw word behind it. */
 void tp_join_writer_resync(
@@ -228,7 +236,9 @@ struct tp_splice {
 	uint32_t nested;
 };
 
-/* The splice holds its borders and names by now, which stay the caller's. 0 or a negative tp_error. */
+/*
+ * The splice holds its borders and names by now, which stay the caller's. 0 or a negative tp_error.
+ */
 int tp_splice_init(struct tp_splice *splice, const struct tp_tracefile *host,
     const struct tp_tracefile *tee, const struct tp_border_match *match, struct tp_buf *out);
 void tp_splice_release(struct tp_splice *splice);
@@ -238,11 +248,14 @@ int tp_splice_host(struct tp_splice *splice, uint32_t thread);
 /* Write the rest of a thread of the TEE. */
 int tp_splice_rest(struct tp_splice *splice, uint32_t thread);
 
-/* ---- the TEE's records: written are calls that nest and end, of the TEE's functions, at times that fit */
+/*
+ * ---- the TEE's records: written are calls that nest and end, of the TEE's functions, at times
+ * that fit
+ */
 
 /*
- * Write RECORD, at LIMIT at the latest. It ends no call but those that are open above BASE. 0 or a negative
- * tp_error.
+ * Write RECORD, at LIMIT at the latest. It ends no call but those that are open above BASE. 0 or a
+ * negative tp_error.
  */
 int tp_join_tee_record(
     struct tp_splice *splice, const struct tp_join_record *record, uint32_t base, uint64_t limit);

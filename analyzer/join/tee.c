@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define FRAMES_MAX (UINT32_C(1) << 26)
-// An exit that does not match looks so far down: a hostile trace could make it search again and again.
+// An exit that does not match looks so far down: a hostile trace could make it search again and
+// again.
 #define SEARCH_MAX 1000
 
 static bool push(struct tp_splice *splice, uint32_t name, uint64_t position)
@@ -63,7 +64,8 @@ static uint32_t count_to(const struct tp_splice *splice, uint32_t name, uint32_t
 static void resync(struct tp_splice *splice, uint64_t raw, uint32_t base, uint64_t time)
 {
 	const uint64_t position = raw & ~TEEPERF_POSITION_LEAVES;
-	// Stacks beside the thread's own are not followed into a joined trace: their calls are inside of each other.
+	// Stacks beside the thread's own are not followed into a joined trace: their calls are
+	// inside of each other.
 	if (!position || raw == TEEPERF_POSITION_ELSEWHERE)
 		return;
 	while (splice->depth > base && splice->frames[splice->depth - 1].position > position)

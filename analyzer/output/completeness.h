@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Whether a trace has each event that the program recorded, and how many it lacks: what every view says. Missing
- * is what the program lost, what the recorder could not write, and what the file has lost since.
+ * Whether a trace has each event that the program recorded, and how many it lacks: what every view
+ * says. Missing is what the program lost, what the recorder could not write, and what the file has
+ * lost since.
  */
 #ifndef TP_COMPLETENESS_H
 #define TP_COMPLETENESS_H

@@ -23,7 +23,9 @@ struct tp_diff_options {
 	uint32_t rule_count;
 };
 
-/* RUNS as they were given to tp_diff_init. 0; TP_ERR_MEMORY; TP_ERR_NOT_FOUND for a wrong column. */
+/*
+ * RUNS as they were given to tp_diff_init. 0; TP_ERR_MEMORY; TP_ERR_NOT_FOUND for a wrong column.
+ */
 int tp_diff_show(const struct tp_diff *diff, const struct tp_analysis *const *runs,
     const struct tp_diff_options *options, struct tp_buf *out, struct tp_err *err);
 /* Add a line for each thing that a rule forbids; returns how many there are. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The processes of one recording (record --follow-fork), each analysed by itself, and their functions together.
+ * The processes of one recording (record --follow-fork), each analysed by itself, and their
+ * functions together.
  *
- * A function is the same in two processes if it is at the same address of the same module's file, under the same name in the
- * symbol table. Modules are the same if their build IDs and the last components of their paths are; without a build
- * ID, if their whole paths are. What is in no module is of one process only: another program may have anything else
- * at that address. Times are added in nanoseconds (ticks if no rate is known), as each trace converts them, so that
- * sums are those of the traces' own tables. Percentiles do not add up, and are not here. Relations show all this.
+ * A function is the same in two processes if it is at the same address of the same module's file,
+ * under the same name in the symbol table. Modules are the same if their build IDs and the last
+ * components of their paths are; without a build ID, if their whole paths are. What is in no module
+ * is of one process only: another program may have anything else at that address. Times are added
+ * in nanoseconds (ticks if no rate is known), as each trace converts them, so that sums are those
+ * of the traces' own tables. Percentiles do not add up, and are not here. Relations show all this.
  */
 #ifndef TP_FAMILY_H
 #define TP_FAMILY_H
@@ -27,15 +29,17 @@ struct tp_family {
 	uint32_t count;
 	uint32_t left_out; /* traces of the recording that could not be used */
 	/*
-	 * Functions and self times of all, in nanoseconds, or ticks: one is one. Symbols are those of the first member that has
-	 * the function. There is nothing else in it, but for what the first trace says.
+	 * Functions and self times of all, in nanoseconds, or ticks: one is one. Symbols are those
+	 * of the first member that has the function. There is nothing else in it, but for what the
+	 * first trace says.
 	 */
 	struct tp_analysis sums;
 	uint64_t *processes; /* that have called it, of each function */
 };
 
 /*
- * COUNT members, whose analyses must outlive the family, with one clock. 0 or TP_ERR_MEMORY. Release it in any case.
+ * COUNT members, whose analyses must outlive the family, with one clock. 0 or TP_ERR_MEMORY.
+ * Release it in any case.
  */
 int tp_family_init(struct tp_family *family, const struct tp_family_member *members, uint32_t count,
     struct tp_err *err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What stands above the views of a family: what was recorded, and what limits the meaning of the sums.
+// What stands above the views of a family: what was recorded, and what limits the meaning of the
+// sums.
 #include "family.h"
 
 #include "analyzer/output/view.h"

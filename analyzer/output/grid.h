@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Rows of a view in any format: a view names its columns once and adds cells row by row; a grid makes a
- * table, CSV or a list in JSON of them. CSV and JSON go out as they come; a table waits for its end.
+ * Rows of a view in any format: a view names its columns once and adds cells row by row; a grid
+ * makes a table, CSV or a list in JSON of them. CSV and JSON go out as they come; a table waits for
+ * its end.
  *
  *	tp_grid_init(&grid, analysis, options, columns, "functions", NULL, out);
  *	tp_grid_text(&grid, name); tp_grid_time(&grid, true, ticks);
@@ -46,8 +47,8 @@ struct tp_grid_members {
 };
 
 /*
- * COLUMNS must outlive the grid; LIST is the name of the list in JSON; MEMBERS are NULL for the facts about the analysis.
- * Release it by tp_grid_end.
+ * COLUMNS must outlive the grid; LIST is the name of the list in JSON; MEMBERS are NULL for the
+ * facts about the analysis. Release it by tp_grid_end.
  */
 void tp_grid_init(struct tp_grid *grid, const struct tp_analysis *analysis,
     const struct tp_view_options *options, const struct tp_column *columns, const char *list,
@@ -91,7 +92,10 @@ static inline bool tp_grid_skips(struct tp_grid *grid)
 }
 /* Write the table, and begin another one with the same columns; only of tables. */
 void tp_grid_flush(struct tp_grid *grid, struct tp_err *err);
-/* Write the rest. CODE, if it is not 0; TP_ERR_NOT_FOUND for a column that was chosen and is not there; 0. */
+/*
+ * Write the rest. CODE, if it is not 0; TP_ERR_NOT_FOUND for a column that was chosen and is not
+ * there; 0.
+ */
 int tp_grid_end(struct tp_grid *grid, int code, struct tp_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What stands above each view: what was recorded, how well, and what limits the meaning of the numbers.
+// What stands above each view: what was recorded, how well, and what limits the meaning of the
+// numbers.
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/notes.h"
 #include "analyzer/output/view.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What limits the results of a trace, as data: each note is made once (notes_make.c), and printed in headings, JSON and
- * reports. notes.def has the kinds.
+ * What limits the results of a trace, as data: each note is made once (notes_make.c), and printed
+ * in headings, JSON and reports. notes.def has the kinds.
  */
 #ifndef TP_NOTES_H
 #define TP_NOTES_H
@@ -51,7 +51,10 @@ extern const struct tp_note_kind tp_note_kinds[TP_NOTE_IDS];
 /* "scope", "limit", "wrong". */
 const char *tp_note_severity_name(enum tp_note_severity severity);
 
-/* All notes of ANALYSIS, in the order of notes.def. Release it in any case; they share nothing with the analysis. */
+/*
+ * All notes of ANALYSIS, in the order of notes.def. Release it in any case; they share nothing with
+ * the analysis.
+ */
 void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis);
 void tp_notes_release(struct tp_notes *notes);
 /* Behind those that stand before it in notes.def, or are of its kind. */
@@ -60,11 +63,15 @@ void tp_notes_add(struct tp_notes *notes, enum tp_note_id id, uint64_t count, co
 
 /* As lines, each with its title. */
 void tp_notes_add_text(const struct tp_notes *notes, struct tp_buf *out);
-/* As the member "notes" of the JSON object that is open: objects {id, severity, count, text, remedy}. */
+/*
+ * As the member "notes" of the JSON object that is open: objects {id, severity, count, text,
+ * remedy}.
+ */
 void tp_notes_add_json(const struct tp_notes *notes, struct tp_json *json);
 
 /*
- * Whether TEXT names notes: "note:ID", or "note:wrong" and "note:limit", which are all of that severity and worse.
+ * Whether TEXT names notes: "note:ID", or "note:wrong" and "note:limit", which are all of that
+ * severity and worse.
  * tp_note_rule_matches: whether it names NOTE.
  */
 bool tp_note_rule_is_valid(const char *text);

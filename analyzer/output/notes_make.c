@@ -137,7 +137,8 @@ static void note_switches(struct tp_notes *notes, const struct tp_analysis *anal
 	tp_buf_release(&line);
 }
 
-// Each thread may make a few records of a function while it is being switched off, and one for each call that runs.
+// Each thread may make a few records of a function while it is being switched off, and one for each
+// call that runs.
 enum { ON_WAY_EACH = 4 };
 
 static bool is_calibrated(const struct tp_tracefile *trace)
@@ -578,7 +579,8 @@ static void note_late_waits(struct tp_notes *notes, const struct tp_analysis *an
 		    tp_text_ns(text, tp_timebase_ns(&analysis->time, longest)));
 }
 
-// What is not known of running and waiting. A trace that says nothing of it is older, or was not to.
+// What is not known of running and waiting. A trace that says nothing of it is older, or was not
+// to.
 static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
 	const struct tp_tracefile *trace = analysis->trace;

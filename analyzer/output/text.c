@@ -11,10 +11,12 @@
 
 // What is left of the elastic column before others are left out for it.
 #define ELASTIC_LEAST 40
-// Where nothing is cut, so wide is the elastic column; a longer cell moves what is behind it, in its row only.
+// Where nothing is cut, so wide is the elastic column; a longer cell moves what is behind it, in
+// its row only.
 #define ELASTIC_MOST 80
 
-// A spreadsheet takes what begins so for a formula; with an apostrophe in front it shows the text as it is.
+// A spreadsheet takes what begins so for a formula; with an apostrophe in front it shows the text
+// as it is.
 static void add_guard(struct tp_buf *buf, const char *text)
 {
 	char *end;
@@ -94,7 +96,8 @@ uint32_t tp_text_width(const char *text)
 	return width;
 }
 
-// How many bytes of the LENGTH at TEXT go on a line of WIDTH columns: up to a blank, or up to the first one if no word fits.
+// How many bytes of the LENGTH at TEXT go on a line of WIDTH columns: up to a blank, or up to the
+// first one if no word fits.
 static size_t take_line(const char *text, size_t length, uint32_t width)
 {
 	size_t taken = 0;
@@ -165,7 +168,8 @@ static void pad(struct tp_buf *out, uint32_t count)
 		tp_buf_add_char(out, ' ');
 }
 
-// Add TEXT, cut to WIDTH columns with a mark in the middle: both ends of a long name say what it is.
+// Add TEXT, cut to WIDTH columns with a mark in the middle: both ends of a long name say what it
+// is.
 static void add_cut(struct tp_buf *out, const char *text, uint32_t width)
 {
 	const uint32_t all = tp_text_width(text);

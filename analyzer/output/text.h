@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 /*
- * Text from the trace, the program or the user, for one format. What is unfit to be shown (common/clean.h) becomes '?', in
- * JSON an escape; bytes that are not UTF-8 become '?', in JSON U+FFFD. CSV quotes only if needed; TSV writes tab, newline,
- * carriage return and backslash as \t, \n, \r and \\. Both put an apostrophe in front of '=', '+', '-' and '@', which
- * begin formulas.
+ * Text from the trace, the program or the user, for one format. What is unfit to be shown
+ * (common/clean.h) becomes '?', in JSON an escape; bytes that are not UTF-8 become '?', in JSON
+ * U+FFFD. CSV quotes only if needed; TSV writes tab, newline, carriage return and backslash as \t,
+ * \n, \r and \\. Both put an apostrophe in front of '=', '+', '-' and '@', which begin formulas.
  */
 void tp_text_add_csv(struct tp_buf *buf, const char *text);
 void tp_text_add_tsv(struct tp_buf *buf, const char *text);
@@ -26,7 +26,10 @@ char *tp_text_percent(char text[TP_TEXT_NUMBER], double share);
 /* Columns that TEXT takes on a terminal, as one for each code point. */
 uint32_t tp_text_width(const char *text);
 
-/* Lines of TEXT, broken at blanks where they are wider than WIDTH (0: never), which go on INDENT columns further right. */
+/*
+ * Lines of TEXT, broken at blanks where they are wider than WIDTH (0: never), which go on INDENT
+ * columns further right.
+ */
 void tp_text_add_wrapped(struct tp_buf *buf, const char *text, uint32_t width, uint32_t indent);
 
 #define TP_TABLE_COLUMNS 20
@@ -36,7 +39,10 @@ struct tp_table {
 	const char *alignment; /* 'l' or 'r' for each column; the caller's */
 	uint32_t columns;
 	uint32_t elastic; /* this column is cut if a row is wider than the terminal */
-	/* Of each column; where rows are too wide the highest goes first, and 0 never. NULL: all stay. */
+	/*
+	 * Of each column; where rows are too wide the highest goes first, and 0 never. NULL: all
+	 * stay.
+	 */
 	const uint8_t *ranks;
 	uint8_t order[TP_TABLE_COLUMNS]; /* the columns that are shown, if chosen */
 	uint32_t chosen;                 /* how many; 0: all, in their order */
@@ -54,14 +60,17 @@ void tp_table_add(struct tp_table *table, const char *text);
 /* The first row; there are as many TITLES as columns. */
 void tp_table_add_titles(struct tp_table *table, const char *const *titles);
 /*
- * Show the columns whose titles, which have been added, are in LIST, with commas in between, in that order;
- * NULL leaves all. 0, or TP_ERR_NOT_FOUND.
+ * Show the columns whose titles, which have been added, are in LIST, with commas in between, in
+ * that order; NULL leaves all. 0, or TP_ERR_NOT_FOUND.
  */
 int tp_table_choose(struct tp_table *table, const char *list, struct tp_err *err);
 /* Write it out; the rows have to be complete. */
 void tp_table_render(const struct tp_table *table, struct tp_buf *out);
 
-/* The beginning of an HTML page that loads nothing and runs one script, by the hashes of that and of its style; up to the title. */
+/*
+ * The beginning of an HTML page that loads nothing and runs one script, by the hashes of that and
+ * of its style; up to the title.
+ */
 void tp_text_add_page_start(struct tp_buf *out, const char *script_hash, const char *style_hash);
 
 #endif

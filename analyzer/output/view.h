@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A view is one file analyzer/output/view/NAME.c that defines `const struct tp_view tp_view_NAME`; the build collects them into
- * a table.
+ * A view is one file analyzer/output/view/NAME.c that defines `const struct tp_view tp_view_NAME`;
+ * the build collects them into a table.
  */
 #ifndef TP_VIEW_H
 #define TP_VIEW_H
@@ -41,12 +41,15 @@ struct tp_view_options {
 	const char *columns;  /* of tables: their titles, with commas; NULL: those that fit */
 	const char *function; /* pattern of functions that a view is of; NULL: none was given */
 	bool by_caller;
-	/* Of transitions: patterns of gates, or calls from one module into another; none: the usual names. */
+	/*
+	 * Of transitions: patterns of gates, or calls from one module into another; none: the usual
+	 * names.
+	 */
 	const char *const *borders;
 	uint32_t border_count;
 	bool by_module;
-	uint64_t
-	    around_slowest; /* of a timeline: only around this number of calls, the slowest; 0: all */
+	/* of a timeline: only around this number of calls, the slowest; 0: all */
+	uint64_t around_slowest;
 };
 
 /* Whether a view is of functions that match options->function. */
@@ -60,23 +63,23 @@ struct tp_view {
 	const char *name;
 	const char *summary;
 	enum tp_view_of of;
-	bool
-	    timeline; /* of single calls with their times, as recorded: is refused without a clock */
+	/* of single calls with their times, as recorded: is refused without a clock */
+	bool timeline;
 	bool records;   /* reads all records of the trace once more */
 	bool sorted;    /* takes options->sort */
 	bool shares;    /* takes options->min_share */
 	uint64_t limit; /* rows if nothing else is asked for; 0: 40 in tables */
 	/*
-	 * As tp_view_render. MARKS has a place for each function, which says whether it matches options->function; they all do
-	 * without one. NULL for views that take no pattern.
+	 * As tp_view_render. MARKS has a place for each function, which says whether it matches
+	 * options->function; they all do without one. NULL for views that take no pattern.
 	 */
 	int (*render)(const struct tp_analysis *analysis, const struct tp_view_options *options,
 	    bool *marks, struct tp_buf *out, struct tp_err *err);
 };
 
 /*
- * Add the view to OUT. 0; TP_ERR_NOT_FOUND if no function matches; TP_ERR_SYNTAX for a bad pattern; or what else went wrong;
- * check out->failed as well.
+ * Add the view to OUT. 0; TP_ERR_NOT_FOUND if no function matches; TP_ERR_SYNTAX for a bad pattern;
+ * or what else went wrong; check out->failed as well.
  */
 int tp_view_render(const struct tp_view *view, const struct tp_analysis *analysis,
     const struct tp_view_options *options, struct tp_buf *out, struct tp_err *err);
@@ -86,15 +89,15 @@ const struct tp_view *tp_view_find(const char *name);
 const struct tp_view *const *tp_views(void);
 
 /*
- * The block above a table: program, duration, threads, events, clock and its health, losses, what was
- * not measured. With `only_trouble` just the lines that limit what the numbers mean, if any.
+ * The block above a table: program, duration, threads, events, clock and its health, losses, what
+ * was not measured. With `only_trouble` just the lines that limit what the numbers mean, if any.
  */
 void tp_view_add_header(const struct tp_analysis *analysis, bool only_trouble, struct tp_buf *out);
 /* The first part of it, without what limits the numbers. */
 void tp_view_add_facts(const struct tp_analysis *analysis, struct tp_buf *out);
 /*
- * The same as OPTIONS want it: on a terminal, unless they say verbose, three lines and the notes on errors. Lines are
- * broken at blanks.
+ * The same as OPTIONS want it: on a terminal, unless they say verbose, three lines and the notes on
+ * errors. Lines are broken at blanks.
  */
 void tp_view_add_heading(
     const struct tp_analysis *analysis, const struct tp_view_options *options, struct tp_buf *out);
@@ -104,8 +107,8 @@ void tp_view_add_health(const struct tp_analysis *analysis, struct tp_buf *out);
 void tp_view_add_json(struct tp_json *json, const struct tp_analysis *analysis);
 
 /*
- * ANALYSIS for the heading of single calls, whose times are as they were recorded: it says so. It shares all
- * else, and is not to be released.
+ * ANALYSIS for the heading of single calls, whose times are as they were recorded: it says so. It
+ * shares all else, and is not to be released.
  */
 struct tp_analysis tp_view_as_recorded(const struct tp_analysis *analysis);
 
@@ -123,8 +126,8 @@ enum tp_sort tp_view_sort(const struct tp_analysis *analysis, enum tp_sort sort)
  */
 int tp_view_compare(enum tp_sort sort, const struct tp_function *a, const struct tp_function *b);
 /*
- * The functions that are marked (all if MARKS is NULL), as indices, in the order that options->sort asks for, and how many; to be
- * freed. NULL: no memory, as *ERR says.
+ * The functions that are marked (all if MARKS is NULL), as indices, in the order that options->sort
+ * asks for, and how many; to be freed. NULL: no memory, as *ERR says.
  */
 uint32_t *tp_view_order(const struct tp_analysis *analysis, const struct tp_view_options *options,
     const bool *marks, uint32_t *count, struct tp_err *err);

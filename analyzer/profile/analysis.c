@@ -96,8 +96,9 @@ out:
 }
 
 /*
- * The range between marks that was asked for, as nanoseconds since the first record: whole ones, with the very tick of each mark
- * in them or at their end, so that the same numbers choose the same.
+ * The range between marks that was asked for, as nanoseconds since the first record: whole ones,
+ * with the very tick of each mark in them or at their end, so that the same numbers choose the
+ * same.
  */
 static int find_marks(struct tp_analysis *analysis, struct tp_err *err)
 {
@@ -173,7 +174,8 @@ int tp_analysis_marks(
     const struct tp_analysis *analysis, struct tp_marks *marks, struct tp_err *err)
 {
 	const struct tp_tracefile *trace = analysis->trace;
-	// A range ends early, or its first records were replayed with another one; and what is kept may be of an earlier look.
+	// A range ends early, or its first records were replayed with another one; and what is kept
+	// may be of an earlier look.
 	const bool whole = !analysis->ranged && !analysis->options.kept;
 	bool *wanted = calloc(trace->thread_count + (size_t)1, sizeof(*wanted));
 	*marks = (struct tp_marks){0};
@@ -272,7 +274,8 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	analysis->compensation.applied = options->compensate && analysis->compensation.known;
 	const struct tp_problems notes = analysis->notes;
 	code = replay_and_name(analysis, err);
-	// Which records count depends on the functions' names, if not all of them were always recorded; and so does what each costs.
+	// Which records count depends on the functions' names, if not all of them were always
+	// recorded; and so does what each costs.
 	const bool selects = trace->selections.count && !analysis->timeless;
 	const bool costs = analysis->compensation.applied && options->costs;
 	if (!code && (selects || costs)) {

@@ -31,8 +31,9 @@ struct tp_function_estimate {
 };
 
 /*
- * A function: from enter and exit records, from counts, or from both (instrumented in one module and
- * only counted in another), whose calls are then summed. Times are ticks; tp_timebase_ns converts.
+ * A function: from enter and exit records, from counts, or from both (instrumented in one module
+ * and only counted in another), whose calls are then summed. Times are ticks; tp_timebase_ns
+ * converts.
  */
 struct tp_function {
 	struct tp_symbol_key key;
@@ -40,7 +41,10 @@ struct tp_function {
 	uint64_t counted; /* of these, calls that were only counted: the times are not of them */
 	uint64_t
 	    sampled; /* calls of a sampled function, 0 of others: the timed are one in N of them */
-	/* Before focus, depth and least time leave out any: calls with records, and of a sampled function those without. */
+	/*
+	 * Before focus, depth and least time leave out any: calls with records, and of a sampled
+	 * function those without.
+	 */
 	uint64_t recorded;
 	uint64_t not_sampled;
 	uint64_t chosen; /* with records and left, of the threads that are summed up so far */
@@ -52,8 +56,9 @@ struct tp_function {
 	uint64_t scaled_self;       /* tp_function_scaled of these */
 	uint64_t scaled_inclusive;
 	/*
-	 * By how much self may be off, as recording took a time of which not more is known, and as nobody knows in whose calls the
-	 * clock stood still or the program had no processor. UINT64_MAX: it is not known how far, or times are as they were recorded.
+	 * By how much self may be off, as recording took a time of which not more is known, and as
+	 * nobody knows in whose calls the clock stood still or the program had no processor.
+	 * UINT64_MAX: it is not known how far, or times are as they were recorded.
 	 */
 	uint64_t uncertainty;
 	double
@@ -97,12 +102,13 @@ struct tp_analysis_options {
 	enum tp_time time; /* which time of calls counts */
 	bool compensate;   /* take off times what recording has cost, if that is known */
 	/*
-	 * Histograms of paths in fine buckets of nanoseconds, for who adds up runs; functions have none then, and no percentiles.
-	 * Of a trace whose ticks are of unknown length they are as without.
+	 * Histograms of paths in fine buckets of nanoseconds, for who adds up runs; functions have
+	 * none then, and no percentiles. Of a trace whose ticks are of unknown length they are as
+	 * without.
 	 */
 	bool fine_histograms;
-	const struct tp_measured_costs *
-	    costs; /* ... of these functions so much (measured_costs.h); NULL: none. Outlives the analysis */
+	/* ... of these functions so much (measured_costs.h); NULL: none. Outlives the analysis */
+	const struct tp_measured_costs *costs;
 	uint32_t workers; /* threads to work with, 0: as many as there are CPUs */
 	/* Only a part, see filter.h. All 0 or empty: everything. */
 	uint64_t from_ns;  /* since the first record */
@@ -110,15 +116,18 @@ struct tp_analysis_options {
 	const char *marks; /* instead of these: between marks, as tp_marks_range has it; or NULL */
 	uint64_t
 	    since; /* ticks: only what comes behind, unless a part is asked for by these; 0: all */
-	struct tp_kept *
-	    kept; /* the trace grows: the state kept of it (kept.h); or NULL. Outlives the analysis */
+	/* the trace grows: the state kept of it (kept.h); or NULL. Outlives the analysis */
+	struct tp_kept *kept;
 	uint64_t least_ns;
 	uint64_t depth;           /* deeper calls are part of their callers; 0: none */
 	const char *const *focus; /* patterns of functions */
 	uint32_t focus_count;
 	const char *const *ignore;
 	uint32_t ignore_count;
-	/* Called now and then with chunks done and in all; may be NULL. From any thread, one at a time. */
+	/*
+	 * Called now and then with chunks done and in all; may be NULL. From any thread, one at a
+	 * time.
+	 */
 	void (*progress)(void *context, uint64_t done, uint64_t all);
 	void *context;
 	struct tp_symbol_options symbols;
@@ -152,7 +161,10 @@ struct tp_analysis {
 	uint32_t function_count;
 	uint32_t counted_count; /* functions that have no timed calls */
 	uint32_t sampled_count; /* functions that are sampled */
-	/* With a range, a least time, or filtered: functions with calls that are left out as they have no records. */
+	/*
+	 * With a range, a least time, or filtered: functions with calls that are left out as they
+	 * have no records.
+	 */
 	uint32_t left_out_count;
 	uint32_t unscaled_count;       /* with a range: functions that are sampled, not scaled up */
 	struct tp_stack_counts counts; /* of all threads */
@@ -166,8 +178,8 @@ struct tp_analysis {
 };
 
 /*
- * Replay all chunks of the trace, which must outlive the analysis. 0; TP_ERR_NOT_FOUND if the wanted
- * thread is not there; TP_ERR_MEMORY. Release it in any case.
+ * Replay all chunks of the trace, which must outlive the analysis. 0; TP_ERR_NOT_FOUND if the
+ * wanted thread is not there; TP_ERR_MEMORY. Release it in any case.
  */
 int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
     const struct tp_analysis_options *options, struct tp_err *err);
@@ -188,20 +200,22 @@ struct tp_replay tp_analysis_replay(
     const struct tp_analysis *analysis, const struct tp_thread *thread, struct tp_stack *stack);
 
 /*
- * tp_marks_read of the threads of this analysis. Those of which the replay has read all records, and found no marks, are not
- * read again.
+ * tp_marks_read of the threads of this analysis. Those of which the replay has read all records,
+ * and found no marks, are not read again.
  */
 int tp_analysis_marks(
     const struct tp_analysis *analysis, struct tp_marks *marks, struct tp_err *err);
 
 /* Why it is not known when threads of the trace had no processor. */
 /*
- * Whether each thread with events tells running from waiting, without which sums of other times than wall time would mix two
- * kinds. 0, or TP_ERR_NOT_FOUND.
+ * Whether each thread with events tells running from waiting, without which sums of other times
+ * than wall time would mix two kinds. 0, or TP_ERR_NOT_FOUND.
  */
 int tp_analysis_check_parts(const struct tp_analysis *analysis, struct tp_err *err);
 void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_t size);
-/* Ticks without a processor between the thread's first and last event; 0 also if it is not known. */
+/*
+ * Ticks without a processor between the thread's first and last event; 0 also if it is not known.
+ */
 struct tp_off tp_thread_off(const struct tp_thread_result *thread);
 /* Nanoseconds from the first record of the trace to TICKS. */
 uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);
@@ -211,7 +225,10 @@ uint64_t tp_analysis_last(const struct tp_analysis *analysis);
 uint64_t tp_analysis_duration_ns(const struct tp_analysis *analysis);
 /* The part of that in which recording was switched on. */
 uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis);
-/* Of the time from the first event to the last, the part (0 to 1) for which the function was chosen to be recorded. */
+/*
+ * Of the time from the first event to the last, the part (0 to 1) for which the function was chosen
+ * to be recorded.
+ */
 double tp_analysis_selected_share(
     const struct tp_analysis *analysis, const struct tp_function *function);
 /* Records of 8 bytes that the thread wrote and its ring does not hold any more (mode ring). */
@@ -223,19 +240,24 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
 	return function->calls - function->counted;
 }
 /*
- * TICKS, the time of a function's timed calls, scaled up to all of its calls if it is sampled. What is
- * added was measured as self time of callers. Nothing is added to recursive functions.
+ * TICKS, the time of a function's timed calls, scaled up to all of its calls if it is sampled. What
+ * is added was measured as self time of callers. Nothing is added to recursive functions.
  */
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
-/* Whether it is known how far off self times may be: costs are known by function, and the clock did not stand still. */
+/*
+ * Whether it is known how far off self times may be: costs are known by function, and the clock did
+ * not stand still.
+ */
 bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis);
 /*
- * What a function has in common with itself in other recordings: a hash of its name in the symbol table (or of
- * the name that is shown, if there is none) and of its module's, as docs/fleet.md has it. Functions of one name in one module
- * share it.
+ * What a function has in common with itself in other recordings: a hash of its name in the symbol
+ * table (or of the name that is shown, if there is none) and of its module's, as docs/fleet.md has
+ * it. Functions of one name in one module share it.
  */
 int64_t tp_function_stable_key(const struct tp_function *function);
-/* Whether a symbol is of a module on the TEE's side, of a joined trace; and whether any module is. */
+/*
+ * Whether a symbol is of a module on the TEE's side, of a joined trace; and whether any module is.
+ */
 bool tp_analysis_is_inside(const struct tp_analysis *analysis, const struct tp_symbol *symbol);
 bool tp_analysis_is_joined(const struct tp_analysis *analysis);
 /* The function of a node that is not node 0. */

@@ -6,23 +6,25 @@
 #include "analyzer/profile/analysis.h"
 
 /*
- * Replay all threads at the same time, long ones in parts (stack_part.h): fill the analysis's threads with profile, calls,
- * counts, and the rest up to err. What goes wrong with a thread is in its code and err. TP_ERR_MEMORY if not even the list
- * of what to do can be made.
+ * Replay all threads at the same time, long ones in parts (stack_part.h): fill the analysis's
+ * threads with profile, calls, counts, and the rest up to err. What goes wrong with a thread is in
+ * its code and err. TP_ERR_MEMORY if not even the list of what to do can be made.
  */
 int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err);
 /* Forget what tp_replay_all and tp_functions_list have made. */
 void tp_replay_forget(struct tp_analysis *analysis);
 /*
- * In `selected`, the functions that were not always recorded, of an analysis that has its functions' names. The replay
- * needs them, so it is to be done again. False: no memory.
+ * In `selected`, the functions that were not always recorded, of an analysis that has its
+ * functions' names. The replay needs them, so it is to be done again. False: no memory.
  */
 bool tp_selected_names_init(struct tp_analysis *analysis);
 /* The same for the options' costs, in `costs`. */
 bool tp_measured_names_init(struct tp_analysis *analysis);
 /* What recording each function costs, by the options' costs. */
 void tp_functions_measure(struct tp_analysis *analysis);
-/* When each function was recorded, by its names. pre: the trace has selections. 0 or TP_ERR_MEMORY. */
+/*
+ * When each function was recorded, by its names. pre: the trace has selections. 0 or TP_ERR_MEMORY.
+ */
 int tp_functions_select(struct tp_analysis *analysis, struct tp_err *err);
 /*
  * List the functions of an analysis whose threads are replayed: functions, function_count, and
@@ -30,21 +32,22 @@ int tp_functions_select(struct tp_analysis *analysis, struct tp_err *err);
  */
 bool tp_functions_list(struct tp_analysis *analysis);
 /*
- * Apply its options to an analysis that has its functions' names but not their sums: which paths it keeps, by functions
- * (pattern.h) and depth.
+ * Apply its options to an analysis that has its functions' names but not their sums: which paths it
+ * keeps, by functions (pattern.h) and depth.
  *
  *   ignore  paths through a function that matches are left out, with their times;
  *   focus   only times of paths through a function that matches are kept, and the way to them: the
  *           functions above keep their calls, and of their times the kept calls below them;
  *   depth   deeper calls are part of their callers.
  *
- * Nodes that are left out stay in the profile's array, without calls and times, with function 0, and
- * are no one's children. 0; TP_ERR_SYNTAX for a bad pattern; TP_ERR_NOT_FOUND if one matches no function; TP_ERR_MEMORY.
+ * Nodes that are left out stay in the profile's array, without calls and times, with function 0,
+ * and are no one's children. 0; TP_ERR_SYNTAX for a bad pattern; TP_ERR_NOT_FOUND if one matches no
+ * function; TP_ERR_MEMORY.
  */
 int tp_filter_apply(struct tp_analysis *analysis, struct tp_err *err);
 /*
- * Add the threads' profiles and counts to the functions, which have their names, of an analysis that has its starvation.
- * What a filter has left without calls is taken off the list.
+ * Add the threads' profiles and counts to the functions, which have their names, of an analysis
+ * that has its starvation. What a filter has left without calls is taken off the list.
  */
 void tp_functions_add(struct tp_analysis *analysis);
 

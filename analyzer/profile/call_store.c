@@ -314,7 +314,8 @@ static int map_calls(struct load *load, struct tp_err *err)
 	return 0;
 }
 
-// Hand all calls to the sink, of a thread whose records end in an error up to there: so they were analysed.
+// Hand all calls to the sink, of a thread whose records end in an error up to there: so they were
+// analysed.
 static int each_call(struct load *load, uint32_t thread, struct tp_err *err)
 {
 	const struct tp_analysis *analysis = load->store->analysis;

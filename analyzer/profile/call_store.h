@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The single calls of a trace, to be read in any order: those of a thread one after another as they
- * began, each with its number. A thread is replayed when its calls are first asked for (twice: to see
- * which records begin calls, then to put each call where it belongs), several of them at once.
+ * began, each with its number. A thread is replayed when its calls are first asked for (twice: to
+ * see which records begin calls, then to put each call where it belongs), several of them at once.
  *
- * Takes 32 bytes a call, and 72 more for those that are longer than 2^32 ticks, were left for another stack,
- * had no processor for a while, or did not return. Up to memory_limit that is memory, beyond it an unlinked file in $TMPDIR or /var/tmp.
+ * Takes 32 bytes a call, and 72 more for those that are longer than 2^32 ticks, were left for
+ * another stack, had no processor for a while, or did not return. Up to memory_limit that is
+ * memory, beyond it an unlinked file in $TMPDIR or /var/tmp.
  */
 #ifndef TP_CALL_STORE_H
 #define TP_CALL_STORE_H
@@ -82,7 +83,10 @@ struct tp_stored_call {
 	bool away;
 };
 
-/* ANALYSIS and PATHS, which are its, must outlive the store. 0 or TP_ERR_MEMORY; release in any case. */
+/*
+ * ANALYSIS and PATHS, which are its, must outlive the store. 0 or TP_ERR_MEMORY; release in any
+ * case.
+ */
 int tp_call_store_init(struct tp_call_store *store, const struct tp_analysis *analysis,
     const struct tp_paths *paths, struct tp_err *err);
 void tp_call_store_release(struct tp_call_store *store);

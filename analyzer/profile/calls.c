@@ -71,7 +71,8 @@ static void lost(void *context, uint64_t count, uint64_t time)
 uint32_t tp_calls_parts(const struct tp_analysis *analysis, uint32_t thread, uint32_t workers)
 {
 	const struct tp_tracefile *trace = analysis->trace;
-	// Where times or modules decide what a record means, that of an earlier one has to be known.
+	// Where times or modules decide what a record means, that of an earlier one has to be
+	// known.
 	if (analysis->threads[thread].moves || analysis->timeless || analysis->ranged ||
 	    analysis->least || analysis->filtered || analysis->options.time > TP_TIME_CPU ||
 	    trace->gaps.count || trace->selections.count || trace->map.moves)

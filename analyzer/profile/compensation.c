@@ -39,7 +39,8 @@ static bool read_cost(
 	return false;
 }
 
-// A whole number of seconds, of which nothing depends on; what is no such number is as if it were not there.
+// A whole number of seconds, of which nothing depends on; what is no such number is as if it were
+// not there.
 static bool read_age(const struct tp_tracefile *trace, uint64_t *age_s)
 {
 	char text[32];
@@ -165,8 +166,8 @@ void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t
 		if (!i)
 			break;
 		nodes[node->parent].inclusive += node->inclusive;
-		// The thread itself has no time of its own that the outermost calls could take from, nor has
-		// what was running before.
+		// The thread itself has no time of its own that the outermost calls could take
+		// from, nor has what was running before.
 		if (node->parent && nodes[node->parent].name != TP_NAME_ATTACHED && !untimed)
 			take(profile, node->parent, multiply(node->calls, function->out), taken,
 			    missing);

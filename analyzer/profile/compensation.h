@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Taking off times what recording them has cost: of each call with its return a part lies between its
- * own two looks at the clock, the rest in its caller's time. How much that is, the recorder has
- * measured (docs/format.md, HOST: cost_in_ps, ...); docs/decisions/0016-compensation.md says why so.
+ * Taking off times what recording them has cost: of each call with its return a part lies between
+ * its own two looks at the clock, the rest in its caller's time. How much that is, the recorder has
+ * measured (docs/format.md, HOST: cost_in_ps, ...); docs/decisions/0016-compensation.md says why
+ * so.
  *
  *     self      = recorded self time - calls x in - calls that it made x out - waits     (at least 0)
  *     inclusive = self + inclusive of all that it called
@@ -30,8 +31,10 @@
 struct tp_compensation {
 	bool known;   /* the trace says what a call has cost, and times can be compared with it */
 	bool applied; /* and it has been taken off */
-	bool
-	    chooses; /* it was taken off where calls were chosen by a least time, and off no time that is shown */
+	/*
+	 * it was taken off where calls were chosen by a least time, and off no time that is shown
+	 */
+	bool chooses;
 	bool kept; /* an earlier recording measured that, age_s seconds before this one */
 	uint64_t age_s;
 	uint64_t in_ps;
@@ -40,8 +43,10 @@ struct tp_compensation {
 	bool bounded;        /* the trace says how far off in_ps and out_ps may be */
 	uint64_t in_off_ps;
 	uint64_t out_off_ps;
-	uint64_t
-	    wait_ps; /* by which a look at a soft clock may be late, if it was stored since the last one; else 0 */
+	/*
+	 * by which a look at a soft clock may be late, if it was stored since the last one; else 0
+	 */
+	uint64_t wait_ps;
 	uint64_t taken;     /* ticks that were taken off self times */
 	uint64_t period_ns; /* of a soft clock, else 0 */
 	uint64_t missing;   /* ticks that should have been, but the self times were not so long */
@@ -56,10 +61,10 @@ struct tp_profile_cost tp_compensation_cost(
 /* Picoseconds in the unit of tp_profile_cost; the rate is anything that a trace may say. */
 uint64_t tp_compensation_parts(double ps, const struct tp_timebase *time);
 /*
- * How far off, in ticks, a self time may be for all that was taken off it, or should have been, which may be off by
- * COSTS_PS picoseconds. With a soft clock also for its period: between two LOOKS at it, it
- * has moved or not, which adds up like steps of a random walk; and for the waits that its stores make, by the ticks WAITED
- * of its profile.
+ * How far off, in ticks, a self time may be for all that was taken off it, or should have been,
+ * which may be off by COSTS_PS picoseconds. With a soft clock also for its period: between two
+ * LOOKS at it, it has moved or not, which adds up like steps of a random walk; and for the waits
+ * that its stores make, by the ticks WAITED of its profile.
  */
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
     const struct tp_timebase *time, double costs_ps, uint64_t looks, uint64_t waited);

@@ -82,7 +82,8 @@ struct tp_contention tp_contention_sweep(struct tp_interval *items, uint64_t *en
 	uint64_t ended = 0;
 	uint64_t now = items[0].start;
 	while (ended < count) {
-		// An end comes before a begin at the same time, but not before its own: that took no time.
+		// An end comes before a begin at the same time, but not before its own: that took
+		// no time.
 		const bool begins =
 		    begun < count && (begun == ended || items[begun].start < ends[ended]);
 		const uint64_t time = begins ? items[begun].start : ends[ended];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* How many threads were in a function at once, and how long: a sweep over the times of its calls. */
+/*
+ * How many threads were in a function at once, and how long: a sweep over the times of its calls.
+ */
 #ifndef TP_CONTENTION_H
 #define TP_CONTENTION_H
 
@@ -30,7 +32,10 @@ struct tp_contention {
 	uint64_t shared_median;
 };
 
-/* ITEMS, in any order, are sorted; ENDS has room for as many numbers. A call that took no time is alone. */
+/*
+ * ITEMS, in any order, are sorted; ENDS has room for as many numbers. A call that took no time is
+ * alone.
+ */
 struct tp_contention tp_contention_sweep(struct tp_interval *items, uint64_t *ends, uint64_t count);
 
 #endif

@@ -36,7 +36,8 @@ static bool has_module(const struct tp_analysis *analysis, const char *module)
 	return false;
 }
 
-// The module that has the name of the program that was run; if none has, the first one, unless it is a library.
+// The module that has the name of the program that was run; if none has, the first one, unless it
+// is a library.
 static const char *program_of(const struct tp_analysis *analysis)
 {
 	const char *program = tp_tracefile_program(analysis->trace);

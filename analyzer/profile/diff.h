@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What has changed between the runs of one program and those of another one, or of another build of it: by
- * function, or by call path. Functions are the same if their names in the symbol table and the last
- * components of their modules' paths are, wherever they are; several such are summed. The program's own
- * module is the same whatever its file is called.
+ * What has changed between the runs of one program and those of another one, or of another build of
+ * it: by function, or by call path. Functions are the same if their names in the symbol table and
+ * the last components of their modules' paths are, wherever they are; several such are summed. The
+ * program's own module is the same whatever its file is called.
  */
 #ifndef TP_DIFF_H
 #define TP_DIFF_H
@@ -46,8 +46,8 @@ struct tp_diff_change {
 };
 
 /*
- * Compare COUNT runs, of which the first BEFORE are on one side, by call path or by function. The analyses
- * must outlive it. 0 or TP_ERR_MEMORY; release it in any case.
+ * Compare COUNT runs, of which the first BEFORE are on one side, by call path or by function. The
+ * analyses must outlive it. 0 or TP_ERR_MEMORY; release it in any case.
  */
 int tp_diff_init(struct tp_diff *diff, const struct tp_analysis *const *runs, uint32_t count,
     uint32_t before, bool by_path, struct tp_err *err);
@@ -58,9 +58,9 @@ struct tp_diff_change tp_diff_change(
 struct tp_diff_change tp_diff_total(const struct tp_diff *diff);
 
 /*
- * What fails a comparison: [PATTERN:]METRIC>AMOUNT or METRIC<AMOUNT, where METRIC is self, inclusive, calls,
- * or total (the self time of all functions) and AMOUNT is a change: +5%, -10us, +3. PATTERN names functions
- * (pattern.h); without it, it may be any.
+ * What fails a comparison: [PATTERN:]METRIC>AMOUNT or METRIC<AMOUNT, where METRIC is self,
+ * inclusive, calls, or total (the self time of all functions) and AMOUNT is a change: +5%, -10us,
+ * +3. PATTERN names functions (pattern.h); without it, it may be any.
  */
 struct tp_diff_rule {
 	const char *text; /* the caller's */

@@ -9,7 +9,8 @@
 
 // What a loop says of an event's cost may be so far off in a program (decision 0016).
 #define GUESS_DEVIATION 0.5
-// If so much of the time is of calls that ended with the window, nobody knows how long they would have taken.
+// If so much of the time is of calls that ended with the window, nobody knows how long they would
+// have taken.
 #define CUT_MOST 0.05
 
 // Peaks are looked for in pieces of time that are at most so long.
@@ -26,8 +27,8 @@ static void add_end(struct tp_estimates *all, uint64_t ends, uint32_t window)
 }
 
 /*
- * The stretches. Beside windows there are such as are twice as long, or as long as there is room: what is called in them is what
- * would be called in the window, were no more functions on.
+ * The stretches. Beside windows there are such as are twice as long, or as long as there is room:
+ * what is called in them is what would be called in the window, were no more functions on.
  */
 static void cut_up(struct tp_estimates *all)
 {
@@ -401,7 +402,8 @@ static void sum_own(struct work *work)
 	work->own[work->all->count] = sum;
 }
 
-// The program's own time from the first record to TIME. Within a stretch it is taken to pass evenly.
+// The program's own time from the first record to TIME. Within a stretch it is taken to pass
+// evenly.
 static double own_at(const struct work *work, uint64_t time)
 {
 	uint64_t from;
@@ -442,7 +444,8 @@ static bool is_window_of(
 	       tp_selected_at(selected, at->from) && !tp_selected_at(selected, at->from - 1);
 }
 
-// The windows in which the function is on and was off before, with the time off that they stand for. Returns how many.
+// The windows in which the function is on and was off before, with the time off that they stand
+// for. Returns how many.
 static uint32_t list_windows(
     const struct work *work, const struct tp_selected *selected, uint32_t *windows)
 {
@@ -509,7 +512,8 @@ static struct tp_function_estimate make(struct work *work, const struct tp_funct
 		    known + (uint64_t)(off.value + 0.5), (uint64_t)(off.margin + 0.5)};
 	}
 	estimate.has_calls = true;
-	// A call that began in a window while an outer one of the same function ran would be taken for an outermost one.
+	// A call that began in a window while an outer one of the same function ran would be taken
+	// for an outermost one.
 	estimate.has_inclusive = ticks && (double)cut <= CUT_MOST * (double)ticks &&
 				 function->total == function->inclusive;
 	return estimate;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Totals of functions that 'record --budget' switched off for a part of the time: what the replay sees in the windows of the
- * trace, and the estimates that are made of it (statistics/estimate.h).
+ * Totals of functions that 'record --budget' switched off for a part of the time: what the replay
+ * sees in the windows of the trace, and the estimates that are made of it (statistics/estimate.h).
  */
 #ifndef TP_ESTIMATES_H
 #define TP_ESTIMATES_H
@@ -24,7 +24,9 @@ struct tp_window_calls {
 	uint64_t cut;  /* of these, of calls that ended with the window */
 };
 
-/* Made before the replay that knows when functions were recorded, used by all that replay threads. */
+/*
+ * Made before the replay that knows when functions were recorded, used by all that replay threads.
+ */
 struct tp_estimates {
 	const struct tp_analysis *analysis;
 	uint32_t piece_shift; /* time is cut into pieces of 2^this ticks, to find peaks */
@@ -75,7 +77,10 @@ struct tp_estimates_thread {
 	bool no_memory;
 };
 
-/* NULL: the trace has no windows, or this analysis is of a part of it; or *failed, no memory. Release it in any case. */
+/*
+ * NULL: the trace has no windows, or this analysis is of a part of it; or *failed, no memory.
+ * Release it in any case.
+ */
 struct tp_estimates *tp_estimates_new(const struct tp_analysis *analysis, bool *failed);
 void tp_estimates_release(struct tp_estimates *estimates);
 
@@ -84,7 +89,10 @@ struct tp_call_sink *tp_estimates_begin(struct tp_estimates_thread *thread,
     struct tp_estimates *estimates, const struct tp_profile *profile);
 void tp_estimates_finish(struct tp_estimates_thread *thread);
 
-/* All threads are replayed, and the functions have their sums: make the functions' estimates. False: no memory. */
+/*
+ * All threads are replayed, and the functions have their sums: make the functions' estimates.
+ * False: no memory.
+ */
 bool tp_estimates_make(struct tp_analysis *analysis);
 
 #endif

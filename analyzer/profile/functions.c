@@ -35,8 +35,8 @@ static struct tp_function *find_function(
 }
 
 /*
- * The key of a function whose calls were counted at ADDRESS. If records name a function there, it is
- * that one, unless they may mean another module's; TIMED: the functions of records alone.
+ * The key of a function whose calls were counted at ADDRESS. If records name a function there, it
+ * is that one, unless they may mean another module's; TIMED: the functions of records alone.
  */
 static struct tp_symbol_key counted_key(const struct tp_analysis *analysis, uint64_t address)
 {
@@ -115,7 +115,8 @@ static bool map_functions(const struct tp_analysis *analysis, struct tp_thread_r
 	return true;
 }
 
-// How many calls of the thread's functions have records, before any is left out; and which calls have none.
+// How many calls of the thread's functions have records, before any is left out; and which calls
+// have none.
 static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *thread)
 {
 	const struct tp_profile *profile = &thread->profile;
@@ -135,7 +136,8 @@ static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *
 		struct tp_function *function = find_function(analysis, key.address, key.low_half);
 		uint64_t calls = item->calls;
 		if (item->address & TEEPERF_COUNTS_SAMPLED) {
-			// The count has the calls with records, too; but some of it may have been lost.
+			// The count has the calls with records, too; but some of it may have been
+			// lost.
 			const uint32_t local =
 			    key.low_half && profile->names.slots
 				? tp_profile_function(profile, (uint32_t)key.address)
@@ -162,7 +164,8 @@ static void add_costs(
 	struct tp_function *function = &analysis->functions[thread->functions[node->function]];
 	const uint32_t caller = profile->nodes[node->parent].function;
 	const struct tp_compensation *constant = &analysis->compensation;
-	// Without a time at its exits a function has a cost that no other can be measured by (compensation.c).
+	// Without a time at its exits a function has a cost that no other can be measured by
+	// (compensation.c).
 	const bool untimed = profile->functions[node->function].untimed;
 	const struct tp_measured_cost *cost = untimed ? NULL : function->cost;
 	const double calls = (double)node->calls;
@@ -310,8 +313,8 @@ out:
 	free(used);
 }
 
-// The bytes at AT that a build adds to a name: ".llvm.123", ".__uniq.123", and "17h0123456789abcdef" before the
-// "E" that ends a name in Rust's legacy mangling. 0: none.
+// The bytes at AT that a build adds to a name: ".llvm.123", ".__uniq.123", and
+// "17h0123456789abcdef" before the "E" that ends a name in Rust's legacy mangling. 0: none.
 static size_t added_by_build(const char *at)
 {
 	static const char *const marks[] = {".llvm.", ".__uniq."};
@@ -357,8 +360,8 @@ static void note_missing_times(struct tp_analysis *analysis)
 }
 
 /*
- * What so many calls with records stand for, of those that were chosen. Nothing tells which of the calls
- * without records would have been: they are taken to be spread as those with records are.
+ * What so many calls with records stand for, of those that were chosen. Nothing tells which of the
+ * calls without records would have been: they are taken to be spread as those with records are.
  */
 static uint64_t stands_for(
     const struct tp_analysis *analysis, const struct tp_function *function, uint64_t calls)
@@ -372,7 +375,8 @@ static uint64_t stands_for(
 	return rounded > calls ? rounded : calls;
 }
 
-// The calls of the thread, of those that were chosen. Differences, so that all threads make up the whole.
+// The calls of the thread, of those that were chosen. Differences, so that all threads make up the
+// whole.
 static void add_chosen(struct tp_analysis *analysis, struct tp_thread_result *thread)
 {
 	const struct tp_profile *profile = &thread->profile;

@@ -46,7 +46,8 @@ static const char *find_why(const struct tp_analysis *analysis)
 	return NULL;
 }
 
-// With each point of the clock its pace is known a little better; only what is shown in the end has to have the last one.
+// With each point of the clock its pace is known a little better; only what is shown in the end has
+// to have the last one.
 static bool is_near(uint64_t a, uint64_t b, bool exactly)
 {
 	const uint64_t off = a > b ? a - b : b - a;
@@ -125,8 +126,8 @@ struct tp_kept_thread *tp_kept_find(const struct tp_kept *kept, uint32_t number)
 }
 
 /*
- * Whether the gaps are those that were known when records up to the stack's last one were replayed: the recorder writes when
- * it switched recording off later than what was recorded meanwhile.
+ * Whether the gaps are those that were known when records up to the stack's last one were replayed:
+ * the recorder writes when it switched recording off later than what was recorded meanwhile.
  */
 static bool has_same_gaps(const struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless)
 {
@@ -153,8 +154,8 @@ static bool fits(const struct tp_kept_thread *kept, const struct tp_analysis *an
 		if (last->sequence != kept->sequence || last->offset != kept->offset)
 			return false;
 	}
-	// By the clock's last point, each switch of the thread has another time than it had by the one before: so it is at
-	// the end only that all are looked at anew.
+	// By the clock's last point, each switch of the thread has another time than it had by the
+	// one before: so it is at the end only that all are looked at anew.
 	const bool final = analysis->trace->has_end && (thread->off || stack->off.count);
 	return !final && (thread->off != NULL) == (kept->profile.parts != NULL) &&
 	       has_same_gaps(stack, &analysis->trace->gaps, analysis->timeless) &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What recording a function's calls has cost, by the times that its callers take with it and without.
+// What recording a function's calls has cost, by the times that its callers take with it and
+// without.
 #include "measured_costs.h"
 
 #include "analyzer/profile/analysis_steps.h"
@@ -13,11 +14,13 @@
 
 #include <teeperf/abi.h>
 
-// Windows next to one without a function that it is compared with, on each side, and how far away these may be.
+// Windows next to one without a function that it is compared with, on each side, and how far away
+// these may be.
 #define NEIGHBOURS 3
 #define REACH 16
-// Of the whole cost, by which the part inside of a call may be more or less than the constants say: where the cost was above
-// 5 ns, shares from 0.3 to 0.67 were seen (docs/decisions/0040-measured-costs.md).
+// Of the whole cost, by which the part inside of a call may be more or less than the constants say:
+// where the cost was above 5 ns, shares from 0.3 to 0.67 were seen
+// (docs/decisions/0040-measured-costs.md).
 #define SPLIT_OFF 0.2
 // So many samples are kept: 128 MiB.
 #define SAMPLES_MAX (1U << 22)
@@ -121,7 +124,8 @@ static void keep(struct gather *gather, uint32_t depth, uint32_t function, uint6
 	    (struct pending){depth, function, start, calls, self};
 }
 
-// A call in which the selection did not change counts. Window number N begins with selection N - 1; the first one with the trace.
+// A call in which the selection did not change counts. Window number N begins with selection N - 1;
+// the first one with the trace.
 static bool is_whole(struct gather *gather, const struct tp_call *call)
 {
 	const struct tp_selections *selections = &gather->analysis->trace->selections;
@@ -225,7 +229,8 @@ static bool is_recorded(const struct tp_analysis *analysis, uint32_t function, u
 	       tp_selected_at(selected, analysis->trace->selections.times[window - 1] + 1);
 }
 
-// Whether all that CALLER calls, but for BUT, was recorded in the window: else their time is the caller's.
+// Whether all that CALLER calls, but for BUT, was recorded in the window: else their time is the
+// caller's.
 static bool are_recorded(
     const struct gather *gather, uint32_t caller, uint32_t but, uint32_t window)
 {
@@ -255,7 +260,8 @@ struct differences {
 	bool no_memory;
 };
 
-// The windows around number AT of OWN in which CALLEE was recorded: their calls and times are added.
+// The windows around number AT of OWN in which CALLEE was recorded: their calls and times are
+// added.
 static void add_neighbours(const struct gather *gather, struct span own, struct span pair,
     uint32_t at, int step, struct sample *sum, double *calls)
 {
@@ -281,8 +287,8 @@ static void add_neighbours(const struct gather *gather, struct span own, struct 
 	}
 }
 
-// By how much the caller's calls, with the callee's own time in them, are longer where those are recorded; of each call of the
-// callee, for each window where they are not.
+// By how much the caller's calls, with the callee's own time in them, are longer where those are
+// recorded; of each call of the callee, for each window where they are not.
 static void compare_windows(
     const struct gather *gather, struct span own, struct span pair, struct differences *differences)
 {
@@ -318,7 +324,8 @@ static int compare_doubles(const void *a, const void *b)
 
 bool tp_measured_costs_median(double *d, size_t count, double *median, double *off)
 {
-	// How many at either end may lie beyond it: as often as a coin that is tossed COUNT times falls so seldom on one side.
+	// How many at either end may lie beyond it: as often as a coin that is tossed COUNT times
+	// falls so seldom on one side.
 	double chance = exp2(-(double)count);
 	double sum = chance;
 	size_t beyond = 0;
@@ -345,7 +352,8 @@ static bool is_better(const struct tp_measured_cost *cost, const struct tp_compe
 	       cost->out_off_ps < (double)constant->out_off_ps;
 }
 
-// The cost of function number INDEX by its differences. False: it is known no better than by the constants.
+// The cost of function number INDEX by its differences. False: it is known no better than by the
+// constants.
 static bool judge(const struct tp_analysis *analysis, uint32_t index,
     struct differences *differences, struct tp_measured_cost *cost)
 {

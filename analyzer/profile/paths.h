@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The calling contexts of all threads in one tree, as exports, SQL and the report want it. Paths are
- * numbered in preorder, so the paths below number P are P + 1 to paths[P].last: "inside of P" is a
- * range. Path 0 is the program itself; it has no function and no times of its own.
+ * The calling contexts of all threads in one tree, as exports, SQL and the report want it. Paths
+ * are numbered in preorder, so the paths below number P are P + 1 to paths[P].last: "inside of P"
+ * is a range. Path 0 is the program itself; it has no function and no times of its own.
  *
  * Times are ticks, those of the analysis (compensated or not). All threads are summed in a path;
  * what it is of each thread is in rows.

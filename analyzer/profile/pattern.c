@@ -70,7 +70,8 @@ static bool has_operator(const char *name)
 	return false;
 }
 
-// Where the name itself begins, of SIZE bytes without its parameters: demangled templates have what they return before.
+// Where the name itself begins, of SIZE bytes without its parameters: demangled templates have what
+// they return before.
 static size_t without_result(const char *name, size_t size)
 {
 	size_t begin = 0;

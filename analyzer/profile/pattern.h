@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Patterns that name functions: a glob (* ? [...]) for the whole name, demangled, with or without its
- * parameters and what it returns, or as in the symbol table; or /REGEX/, POSIX extended, for a part of one of these.
+ * Patterns that name functions: a glob (* ? [...]) for the whole name, demangled, with or without
+ * its parameters and what it returns, or as in the symbol table; or /REGEX/, POSIX extended, for a
+ * part of one of these.
  */
 #ifndef TP_PATTERN_H
 #define TP_PATTERN_H

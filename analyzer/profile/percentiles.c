@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Exact percentiles of how long the calls of each function were.
 //
-// Rejected: all (function, duration) pairs in an array, sorted by function with a counting sort, and
-// selection in each run: 8 bytes for each call, three passes over them, and twice the time for five million.
+// Rejected: all (function, duration) pairs in an array, sorted by function with a counting sort,
+// and selection in each run: 8 bytes for each call, three passes over them, and twice the time for
+// five million.
 #include "percentiles.h"
 
 #include "analyzer/profile/calls.h"
@@ -183,8 +184,8 @@ struct part_sink {
 	const struct tp_profile *profile; // of the thread
 	const struct cursor *cursors;
 	struct tp_calls_part *part;
-	// Of each function of the part: its cursors in the thread, and what buckets they want. (A copy: the cursors
-	// themselves move meanwhile.)
+	// Of each function of the part: its cursors in the thread, and what buckets they want. (A
+	// copy: the cursors themselves move meanwhile.)
 	struct wanted {
 		uint64_t first;
 		uint32_t buckets[TP_PERCENTILE_COUNT];
@@ -335,7 +336,8 @@ static void select_all(struct collection *collection, struct tp_percentiles *per
 		}
 }
 
-// Whether every value that was planned for has come: the file may have changed since it was analysed.
+// Whether every value that was planned for has come: the file may have changed since it was
+// analysed.
 static bool is_complete(const struct collection *collection)
 {
 	for (uint32_t t = 0; t < collection->analysis->thread_count; t++) {

@@ -87,7 +87,8 @@ static void finish(struct work *work, struct job *job)
 	tp_stack_release(&job->stack);
 }
 
-// The first part, on the stack itself. Only now does the thread need memory: there may be thousands.
+// The first part, on the stack itself. Only now does the thread need memory: there may be
+// thousands.
 static void replay_first(struct work *work, struct job *job)
 {
 	struct tp_thread_result *result = job->result;
@@ -167,8 +168,8 @@ static void forget(struct tp_thread_result *result)
 }
 
 /*
- * Stacks have come from other threads, so that none of these means anything without the others: replay them again, together.
- * Where only one thread is wanted, it is with all others.
+ * Stacks have come from other threads, so that none of these means anything without the others:
+ * replay them again, together. Where only one thread is wanted, it is with all others.
  */
 static int replay_together(struct work *work, struct tp_analysis *analysis, struct tp_err *err)
 {

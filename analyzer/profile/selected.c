@@ -45,7 +45,8 @@ static void take_from_table(void *context, uint32_t index, const char *name, boo
 	take_name(found, index, name);
 }
 
-// Without a whole symbol table: the other names that a constructor or destructor may have (of a complete object, of a base).
+// Without a whole symbol table: the other names that a constructor or destructor may have (of a
+// complete object, of a base).
 static void take_variants(struct found *found, uint32_t index, const char *name)
 {
 	char *copy = strncmp(name, "_Z", 2) == 0 ? strdup(name) : NULL;

@@ -71,8 +71,9 @@ bool tp_starvation_hides(const struct tp_starvation *starvation)
 }
 
 /*
- * A gap goes to whoever runs when the clock goes on, a wait to whoever runs when the processor is taken away: of many short
- * ones each function has its share, give or take the square root of how many it has.
+ * A gap goes to whoever runs when the clock goes on, a wait to whoever runs when the processor is
+ * taken away: of many short ones each function has its share, give or take the square root of how
+ * many it has.
  */
 double tp_starvation_uncertainty(
     const struct tp_starvation *starvation, const struct tp_timebase *time, uint64_t self)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What no record of a trace tells: for how long a soft clock stood still, since its thread had no processor, and for how
- * long the program had none. docs/reliability.md, Times, says what follows for times.
+ * What no record of a trace tells: for how long a soft clock stood still, since its thread had no
+ * processor, and for how long the program had none. docs/reliability.md, Times, says what follows
+ * for times.
  */
 #ifndef TP_STARVATION_H
 #define TP_STARVATION_H
@@ -12,14 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From this part of the run on, times by a soft clock are called coarse, and nothing is advised by them. */
+/*
+ * From this part of the run on, times by a soft clock are called coarse, and nothing is advised by
+ * them.
+ */
 #define TP_STARVATION_COARSE 0.01
-/* From this part on no uncertainty is given for them; and any function may have had all waits for a processor. */
+/*
+ * From this part on no uncertainty is given for them; and any function may have had all waits for a
+ * processor.
+ */
 #define TP_STARVATION_HEAVY 0.1
 
 struct tp_starvation {
-	double
-	    clock_share; /* of the run, in which a soft clock stood still; 0: it did not, or who knows */
+	/* of the run, in which a soft clock stood still; 0: it did not, or who knows */
+	double clock_share;
 	double clock_gaps; /* ticks: of all gaps, and of the longest */
 	double clock_gap;
 	double run;     /* ticks */
@@ -39,7 +46,10 @@ void tp_starvation_init(struct tp_starvation *starvation, const struct tp_tracef
 /* Whether the clock was there too little for anything to be said of how far off times are. */
 bool tp_starvation_hides(const struct tp_starvation *starvation);
 
-/* By how many ticks more the self time SELF of a function may be off, as it is not known where the clock stood or who waited. */
+/*
+ * By how many ticks more the self time SELF of a function may be off, as it is not known where the
+ * clock stood or who waited.
+ */
 double tp_starvation_uncertainty(
     const struct tp_starvation *starvation, const struct tp_timebase *time, uint64_t self);
 

@@ -438,8 +438,9 @@ static void list(struct work *work)
 			add(work, TP_SYSTEM_IO, i);
 		if (is_block)
 			item->sequential = follows(devices, &device_count, event);
-		// The thread makes no calls while it is in the kernel: clocks that do not quite agree hurt least in the
-		// middle. A request goes on without the thread, and is perhaps given to the device by another one later.
+		// The thread makes no calls while it is in the kernel: clocks that do not quite
+		// agree hurt least in the middle. A request goes on without the thread, and is
+		// perhaps given to the device by another one later.
 		const uint64_t begun =
 		    is_block && event->woken_ns ? event->woken_ns : event->start_ns;
 		ask(work, &item->at, begun + (is_block ? 0 : event->duration_ns / 2), item->start);

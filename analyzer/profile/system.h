@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which call a system event belongs to: the innermost that its thread had open. Each thread that has events is replayed once
- * more; memory grows with events, not with calls.
+ * Which call a system event belongs to: the innermost that its thread had open. Each thread that
+ * has events is replayed once more; memory grows with events, not with calls.
  */
 #ifndef TP_SYSTEM_H
 #define TP_SYSTEM_H
@@ -12,8 +12,8 @@
 
 /* A place in the program. */
 struct tp_system_place {
-	uint32_t
-	    thread; /* index in analysis->threads; TP_SYSTEM_NOBODY: a thread that the trace does not have */
+	/* index in analysis->threads; TP_SYSTEM_NOBODY: a thread that the trace does not have */
+	uint32_t thread;
 	uint32_t path; /* of the paths; 0: in no call */
 };
 
@@ -44,8 +44,8 @@ struct tp_system_list {
 
 /* What a function caused of one kind. */
 struct tp_system_row {
-	uint32_t
-	    function; /* index in analysis->functions; TP_SYSTEM_NOBODY: see tp_system_row_function */
+	/* index in analysis->functions; TP_SYSTEM_NOBODY: see tp_system_row_function */
+	uint32_t function;
 	bool outside; /* of a thread that the trace does not have */
 	struct teeperf_system_event
 	    event; /* one of them: of all the same are kind, number, detail, flags */
@@ -57,8 +57,11 @@ struct tp_system_row {
 	bool sequential;           /* of requests */
 	uint32_t waker;            /* of waits: the function that ended them, or TP_SYSTEM_NOBODY */
 	uint64_t bytes;
-	bool
-	    is_total; /* of all rows but allocations and functions of SGX; bytes of calls only: requests carry the same */
+	/*
+	 * of all rows but allocations and functions of SGX; bytes of calls only: requests carry the
+	 * same
+	 */
+	bool is_total;
 };
 
 struct tp_system_items {
@@ -77,10 +80,16 @@ int tp_system_items_init(struct tp_system_items *items, const struct tp_analysis
     const struct tp_paths *paths, struct tp_err *err);
 void tp_system_items_release(struct tp_system_items *items);
 
-/* "read", "futex", "heap fault", "block write", "kernel memory: read"; TEXT has room for a made one. */
+/*
+ * "read", "futex", "heap fault", "block write", "kernel memory: read"; TEXT has room for a made
+ * one.
+ */
 const char *tp_system_event_name(
     const struct tp_analysis *analysis, const struct teeperf_system_event *event, char text[64]);
-/* The same, but requests that read or write and are not SEQUENTIAL are "random block read", "random block write". */
+/*
+ * The same, but requests that read or write and are not SEQUENTIAL are "random block read", "random
+ * block write".
+ */
 const char *tp_system_item_name(const struct tp_analysis *analysis,
     const struct teeperf_system_event *event, bool sequential, char text[64]);
 /* The system call that it is of, or "fault". */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads between which stacks move: each is replayed until it has to wait for another one, in turns.
+// Threads between which stacks move: each is replayed until it has to wait for another one, in
+// turns.
 #include "together.h"
 
 #include "analyzer/trace/tracefile.h"

@@ -30,12 +30,14 @@ struct tp_together {
 	struct tp_moves moves;
 };
 
-/* Those of the analysis's trace, of which one moves. 0 or TP_ERR_MEMORY, with nothing to release. */
+/*
+ * Those of the analysis's trace, of which one moves. 0 or TP_ERR_MEMORY, with nothing to release.
+ */
 int tp_together_init(
     struct tp_together *together, const struct tp_analysis *analysis, struct tp_err *err);
 /*
- * Replay all chunks of all threads. 0, TP_ERR_MEMORY, or the error of the first thread that has one: then what came
- * before is in its profile all the same. Release it in any case.
+ * Replay all chunks of all threads. 0, TP_ERR_MEMORY, or the error of the first thread that has
+ * one: then what came before is in its profile all the same. Release it in any case.
  */
 int tp_together_replay(const struct tp_analysis *analysis, struct tp_together *together);
 void tp_together_release(struct tp_together *together);

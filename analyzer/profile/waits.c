@@ -33,7 +33,8 @@ static uint32_t function_at(const struct tp_paths *paths, struct tp_system_place
 	return place.path ? paths->items[place.path].function : TP_SYSTEM_NOBODY;
 }
 
-// Whether the thread that ended the wait had left its last call for good: whoever joins it waits for its end.
+// Whether the thread that ended the wait had left its last call for good: whoever joins it waits
+// for its end.
 static bool is_at_end(const struct tp_system_item *item, const struct tp_analysis *analysis)
 {
 	const struct tp_tracefile *trace = analysis->trace;

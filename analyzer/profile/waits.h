@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Who ended whose waits: of a lock, who held it. The waits of a trace's system events, summed up by the function that waited and by
- * function and thread that ended them.
+ * Who ended whose waits: of a lock, who held it. The waits of a trace's system events, summed up by
+ * the function that waited and by function and thread that ended them.
  */
 #ifndef TP_WAITS_H
 #define TP_WAITS_H

@@ -79,7 +79,8 @@ static int write_to(
 		code = tp_query_add(query, NULL, analysis, err);
 	if (!code) {
 		query->locked = false;
-		// A virtual table of ours and a file in one statement: no sandbox is needed for our own SQL.
+		// A virtual table of ours and a file in one statement: no sandbox is needed for our
+		// own SQL.
 		const int failed = save_all(query, file);
 		if (failed)
 			code =

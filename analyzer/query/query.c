@@ -33,7 +33,8 @@ static bool is_schema_table(const char *first)
 			    sqlite3_stricmp(first, "sqlite_temp_master") == 0);
 }
 
-// Statements that write do not come here (see refuse_writing()): what is left may be hidden in others.
+// Statements that write do not come here (see refuse_writing()): what is left may be hidden in
+// others.
 static void deny(struct tp_query *query, int action, const char *first, const char *second)
 {
 	if (query->denied[0])
@@ -83,8 +84,8 @@ static int authorize(void *context, int action, const char *first, const char *s
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
 	case SQLITE_UPDATE:
-		// So SQLite declares the columns of pragma_table_list, json_each and their like when they are first
-		// read. A statement that is an UPDATE has been refused before.
+		// So SQLite declares the columns of pragma_table_list, json_each and their like
+		// when they are first read. A statement that is an UPDATE has been refused before.
 		if (is_schema_table(first))
 			return SQLITE_OK;
 		break;
@@ -263,7 +264,8 @@ static const char *hint(const struct tp_query *query, const char *message)
 	return "";
 }
 
-// Where the table that MESSAGE misses is named in the statement, which SQLite does not tell; -1: unknown.
+// Where the table that MESSAGE misses is named in the statement, which SQLite does not tell; -1:
+// unknown.
 static int find_missing(const char *message, const char *statement)
 {
 	static const char what[] = "no such table: ";
@@ -334,7 +336,8 @@ const char *tp_query_find_parameter(const char *sql, const char *name)
 	return NULL;
 }
 
-// Say that the parameter NAME (with its sign) of the statement SQL has no value. *offset: where it is.
+// Say that the parameter NAME (with its sign) of the statement SQL has no value. *offset: where it
+// is.
 static int refuse_unbound(struct tp_query *query, const char *sql, const char *name, int *offset)
 {
 	const char *at = name ? tp_query_find_parameter(sql, name + 1) : strchr(sql, '?');
@@ -367,7 +370,8 @@ static int bind_all(struct tp_query *query, sqlite3_stmt *statement, const char 
 	return code;
 }
 
-// Say that the statement SQL, which would change something, cannot be run. *offset: where its verb is.
+// Say that the statement SQL, which would change something, cannot be run. *offset: where its verb
+// is.
 static int refuse_writing(struct tp_query *query, const char *sql, int *offset)
 {
 	struct tp_sql_verb verb;
@@ -483,7 +487,8 @@ int tp_query_run(struct tp_query *query, const char *sql,
 			if (!code)
 				code = run_statement(statement, sink);
 		}
-		// The message is that of the last call, so it is asked for before the statement goes.
+		// The message is that of the last call, so it is asked for before the statement
+		// goes.
 		if (code)
 			report(query, code, sql, at, offset, err);
 		sqlite3_finalize(statement);

@@ -53,14 +53,14 @@ int tp_query_open(
     struct tp_query **query, const struct tp_query_options *options, struct tp_err *err);
 void tp_query_close(struct tp_query *query);
 /*
- * Add a trace under NAME (letters, digits and _, no digit first); NULL for the first one, whose tables need no
- * name. The analysis must outlive the query.
+ * Add a trace under NAME (letters, digits and _, no digit first); NULL for the first one, whose
+ * tables need no name. The analysis must outlive the query.
  */
 int tp_query_add(struct tp_query *query, const char *name, const struct tp_analysis *analysis,
     struct tp_err *err);
 /*
- * Run the statements in SQL, one after another. 0; TP_ERR_SYNTAX with the place in SQL and an excerpt, for a
- * parameter without a value too; TP_ERR_LIMIT if interrupted; or what went wrong.
+ * Run the statements in SQL, one after another. 0; TP_ERR_SYNTAX with the place in SQL and an
+ * excerpt, for a parameter without a value too; TP_ERR_LIMIT if interrupted; or what went wrong.
  */
 int tp_query_run(struct tp_query *query, const char *sql,
     const struct tp_query_parameter *parameters, uint32_t parameter_count,
@@ -70,23 +70,27 @@ void tp_query_interrupt(struct tp_query *query);
 /* Where SQL names the parameter NAME (given without its colon); NULL: nowhere. */
 const char *tp_query_find_parameter(const char *sql, const char *name);
 /*
- * Whether times as recorded have been read (calls, events) of a trace whose other tables have them without what
- * recording has cost.
+ * Whether times as recorded have been read (calls, events) of a trace whose other tables have them
+ * without what recording has cost.
  */
 bool tp_query_mixes_times(const struct tp_query *query);
-/* Whether a query has read tid of calls, events or thread_paths, which was the trace's number and is the system's. */
+/*
+ * Whether a query has read tid of calls, events or thread_paths, which was the trace's number and
+ * is the system's.
+ */
 bool tp_query_reads_tid(const struct tp_query *query);
 /*
- * A column that a HAVING has named although the result has an expression of that name: SQLite takes the column, of some row of the
- * group. NULL: none has. It lives as long as the query.
+ * A column that a HAVING has named although the result has an expression of that name: SQLite takes
+ * the column, of some row of the group. NULL: none has. It lives as long as the query.
  */
 const char *tp_query_shadowed(const struct tp_query *query);
 /* Whether SQL ends behind a statement, so that it can be run. */
 bool tp_query_is_complete(const char *sql);
 
 /*
- * Tables that are no trace's, filled when a statement reads them. `reads` is called for each column of a table that a statement
- * names, with an empty name for a table alone; `fill` before it runs: 0 or a negative tp_error. The source must outlive the query.
+ * Tables that are no trace's, filled when a statement reads them. `reads` is called for each column
+ * of a table that a statement names, with an empty name for a table alone; `fill` before it runs: 0
+ * or a negative tp_error. The source must outlive the query.
  */
 struct tp_query_source {
 	void *context;
@@ -96,15 +100,19 @@ struct tp_query_source {
 };
 void tp_query_set_source(struct tp_query *query, const struct tp_query_source *source);
 
-/* What there is, as text: all tables, or the one called NAME. False: there is no table of that name. */
+/*
+ * What there is, as text: all tables, or the one called NAME. False: there is no table of that
+ * name.
+ */
 bool tp_query_describe(const char *name, struct tp_buf *out);
 
 /* Of traces that are there in SQL. */
 extern const struct tp_export tp_export_sqlite;
 
 /*
- * Write TABLES, which are no trace's, as the database PATH, in place of a file that is there. 0, TP_ERR_SYSTEM, TP_ERR_MEMORY;
- * an old file stays then. pre: no two columns of a table have one name, whatever their case.
+ * Write TABLES, which are no trace's, as the database PATH, in place of a file that is there. 0,
+ * TP_ERR_SYSTEM, TP_ERR_MEMORY; an old file stays then. pre: no two columns of a table have one
+ * name, whatever their case.
  */
 int tp_query_save(
     const struct tp_plain_table *tables, uint32_t count, const char *path, struct tp_err *err);

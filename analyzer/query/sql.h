@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What SQL is made of, for the files of this room. Its tables are relations (analyzer/output/relation/relation.h) with what only
- * SQL asks for: the schema, the virtual tables, the help and the export to SQLite are made from them. A column of a virtual
- * table is one of the relation, in its order, or behind them an old name of one, hidden.
+ * What SQL is made of, for the files of this room. Its tables are relations
+ * (analyzer/output/relation/relation.h) with what only SQL asks for: the schema, the virtual
+ * tables, the help and the export to SQLite are made from them. A column of a virtual table is one
+ * of the relation, in its order, or behind them an old name of one, hidden.
  */
 #ifndef TP_SQL_H
 #define TP_SQL_H
@@ -25,8 +26,8 @@ struct tp_query {
 	const char *preparing; /* the statement that is prepared, or NULL */
 	char having[8][64];    /* columns that its HAVING names */
 	uint32_t having_count;
-	char shadowed
-	    [64]; /* one of them, of a statement whose result has another one of this name; or empty */
+	/* one of them, of a statement whose result has another one of this name; or empty */
+	char shadowed[64];
 	char denied[256]; /* what it did not allow, or empty */
 };
 
@@ -78,7 +79,10 @@ static inline const struct tp_sql_vtab *tp_sql_vtab(const sqlite3_vtab *base)
 	return (const struct tp_sql_vtab *)(const void *)base;
 }
 
-/* What a cursor begins with: xFilter and xNext set the row at hand, of the relation; NULL at the end. */
+/*
+ * What a cursor begins with: xFilter and xNext set the row at hand, of the relation; NULL at the
+ * end.
+ */
 struct tp_sql_cursor {
 	sqlite3_vtab_cursor base;
 	const void *row;
@@ -114,8 +118,8 @@ static inline int64_t tp_sql_clamp(uint64_t number)
 	return number > INT64_MAX ? INT64_MAX : (int64_t)number;
 }
 /*
- * The least (FROM) or greatest whole number that a value which is compared with a number may be; false if it
- * sets no bound.
+ * The least (FROM) or greatest whole number that a value which is compared with a number may be;
+ * false if it sets no bound.
  */
 bool tp_sql_bound(sqlite3_value *value, bool from, int64_t *bound);
 /* Run what FORMAT says, as sqlite3_mprintf takes it, without a result. 0 or an SQLite code. */
@@ -125,20 +129,20 @@ int tp_sql_add_functions(struct tp_query *query);
 
 /* What a statement of SQL does, by its words: so that a refusal names what the user wrote. */
 struct tp_sql_verb {
-	char name
-	    [32]; /* in capitals, of CREATE and its like with the kind of object: "CREATE VIEW"; or empty */
+	/* in capitals, of CREATE and its like with the kind of object: "CREATE VIEW"; or empty */
+	char name[32];
 	int offset;  /* where in the statement it stands; -1: there is none that SQLite knows */
 	bool writes; /* it would change something, or begin or end a transaction */
 };
 
 /*
- * The verb of the first statement in SQL. Of EXPLAIN it is that of the statement which is explained, of WITH
- * that of the statement behind.
+ * The verb of the first statement in SQL. Of EXPLAIN it is that of the statement which is
+ * explained, of WITH that of the statement behind.
  */
 void tp_sql_verb_find(struct tp_sql_verb *verb, const char *sql);
 /*
- * Whether the HAVING of the first statement in SQL has NAME by itself, quoted or not: not in a function's arguments or a SELECT of
- * its own, and not as one of a table.
+ * Whether the HAVING of the first statement in SQL has NAME by itself, quoted or not: not in a
+ * function's arguments or a SELECT of its own, and not as one of a table.
  */
 bool tp_sql_having_names(const char *sql, const char *name);
 /* A letter, digit or _, or a part of any other letter. */

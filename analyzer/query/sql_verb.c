@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Words of a statement: its verb, which is the first one that says what it does, past comments, EXPLAIN and WITH; and those of its
-// HAVING.
+// Words of a statement: its verb, which is the first one that says what it does, past comments,
+// EXPLAIN and WITH; and those of its HAVING.
 #include "analyzer/query/sql.h"
 
 #include <ctype.h>
@@ -126,9 +126,10 @@ void tp_sql_verb_find(struct tp_sql_verb *verb, const char *sql)
 // Where an expression is read.
 struct place {
 	const char *at;
+	// the bracket from which on nothing is a column of the result: arguments, a SELECT; 0: none
 	struct word last; // what stands just before, if it is a word
 	int depth;        // of brackets
-	int hidden; // the bracket from which on nothing is a column of the result: arguments, a SELECT; 0: none
+	int hidden;
 };
 
 static const char *const before_expressions[] = {"HAVING", "AND", "OR", "NOT", "IN", "IS",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The table "calls": every single call. A query is answered from the call store (analyzer/profile/call_store.h):
-// in the order in which calls began, or by function, leaving out here what its conditions exclude, since a
-// row that SQLite looks at costs ten times as much.
+// The table "calls": every single call. A query is answered from the call store
+// (analyzer/profile/call_store.h): in the order in which calls began, or by function, leaving out
+// here what its conditions exclude, since a row that SQLite looks at costs ten times as much.
 #include "common/array.h"
 #include "analyzer/query/sql.h"
 
-// Conditions that are looked at here, on the first columns: all of them say that a value lies in a range. One on tid stands for
-// the threads of that number.
+// Conditions that are looked at here, on the first columns: all of them say that a value lies in a
+// range. One on tid stands for the threads of that number.
 enum { CONDITIONS = TP_CALLS_DURATION + 2, C_TID = CONDITIONS - 1 };
 
 struct range {
@@ -231,7 +231,8 @@ static int enter_thread(struct cursor *cursor, uint32_t t)
 	return SQLITE_OK;
 }
 
-// The first place from AT on, below END, of a call number that is at least NUMBER; calls of one function.
+// The first place from AT on, below END, of a call number that is at least NUMBER; calls of one
+// function.
 static uint64_t find_number(
     const struct tp_trace_data *data, uint64_t at, uint64_t end, uint64_t number)
 {

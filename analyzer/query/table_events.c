@@ -124,7 +124,8 @@ static int take(struct cursor *cursor)
 	if (tagged == TEEPERF_CONTROL_SYNC) {
 		cursor->high = (uint64_t)low << 32;
 	} else if (tagged == TEEPERF_CONTROL_COUNTS) {
-		// Pairs of words that are no records follow; with an impossible number nothing is known.
+		// Pairs of words that are no records follow; with an impossible number nothing is
+		// known.
 		cursor->word += low > TEEPERF_COUNTS_MAX || low > left / 2 ? left : low * 2;
 	} else if (tagged >= TEEPERF_NAME_FIRST &&
 		   (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC && left) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the tables of one trace are made of. Parts that take time or memory are made when a query first
- * asks for them, and kept.
+ * What the tables of one trace are made of. Parts that take time or memory are made when a query
+ * first asks for them, and kept.
  */
 #ifndef TP_TRACE_DATA_H
 #define TP_TRACE_DATA_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Whoever wants the calls of one thread one after another (calls.h) gets them through a sink. Times are
- * ticks as they were recorded; they never run backwards. A call is a node of the thread's profile, and
- * has an id: nonzero, and the greater the later it began.
+ * Whoever wants the calls of one thread one after another (calls.h) gets them through a sink. Times
+ * are ticks as they were recorded; they never run backwards. A call is a node of the thread's
+ * profile, and has an id: nonzero, and the greater the later it began.
  *
  * On one stack, enter and leave are properly nested. A thread with several stacks (moves.h) leaves
- * one and goes on in another: then pause is called for each open call, the innermost first, and resume,
- * the outermost first, when it comes back. Calls of a stack that never resumes end with `away`
- * set. Who draws slices ends one at pause and begins one at resume.
+ * one and goes on in another: then pause is called for each open call, the innermost first, and
+ * resume, the outermost first, when it comes back. Calls of a stack that never resumes end with
+ * `away` set. Who draws slices ends one at pause and begins one at resume.
  */
 #ifndef TP_CALL_SINK_H
 #define TP_CALL_SINK_H

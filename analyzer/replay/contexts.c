@@ -19,7 +19,8 @@ void tp_contexts_release(struct tp_contexts *contexts)
 	*contexts = (struct tp_contexts){0};
 }
 
-// There are two tables: by name, and by where the stack was left. A key of TP_CONTEXT_UNNAMED is in none.
+// There are two tables: by name, and by where the stack was left. A key of TP_CONTEXT_UNNAMED is in
+// none.
 static uint64_t key_of(const struct tp_context *item, bool by_left)
 {
 	if (!by_left)

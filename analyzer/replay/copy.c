@@ -36,7 +36,8 @@ static bool copy_index(struct tp_index *to, const struct tp_index *from)
 	return copy_array(&to->slots, from->slots, count, count, sizeof(*to->slots));
 }
 
-// The counts of the nodes' histograms, which the nodes still share with those that they are copies of.
+// The counts of the nodes' histograms, which the nodes still share with those that they are copies
+// of.
 static bool copy_histograms(struct tp_profile *profile)
 {
 	for (uint32_t i = 0; i < profile->node_count; i++) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The stacks of a thread that it does not run on now: each has calls that began, were left for another stack, and may be
- * resumed. A stack is named by the last position (log.h) at which it was left or resynchronised.
+ * The stacks of a thread that it does not run on now: each has calls that began, were left for
+ * another stack, and may be resumed. A stack is named by the last position (log.h) at which it was
+ * left or resynchronised.
  *
- * Threads whose stacks move from one to another are replayed together: a thread waits at a record that brings a stack
- * from another thread until that one has been replayed up to where the stack was left, and takes it from there.
+ * Threads whose stacks move from one to another are replayed together: a thread waits at a record
+ * that brings a stack from another thread until that one has been replayed up to where the stack
+ * was left, and takes it from there.
  */
 #ifndef TP_MOVES_H
 #define TP_MOVES_H
@@ -14,7 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a call that has not ended had no processor for: its own time, and that of calls that it made and that have ended. */
+/*
+ * What a call that has not ended had no processor for: its own time, and that of calls that it made
+ * and that have ended.
+ */
 struct tp_frame_off {
 	struct tp_off own;
 	struct tp_off inner;
@@ -38,7 +43,10 @@ struct tp_frame {
 	uint64_t start;    /* ticks, without those for which its stack was left before */
 	uint64_t children; /* ticks in calls that it made and that have ended */
 	uint64_t began;    /* ticks */
-	/* (Next to `children`, compilers load both at once, which has to wait for the two stores before it.) */
+	/*
+	 * (Next to `children`, compilers load both at once, which has to wait for the two stores
+	 * before it.)
+	 */
 	uint64_t cost;    /* of recording the calls inside of it that have ended; profile.h */
 	uint64_t dropped; /* of this, of calls that are part of it (tp_stack_set_least) */
 	uint32_t node;
@@ -87,14 +95,17 @@ uint32_t tp_contexts_find(const struct tp_contexts *contexts, uint64_t named);
 /* The stack that was left by the record at this position; 0: none. */
 uint32_t tp_contexts_find_left(const struct tp_contexts *contexts, uint64_t left_at);
 /*
- * The stack on which the call with the enter record at POSITION, of function NAME, is open. Only looks
- * at those that were left last, since a program that gives no names to its stacks might have millions.
- * 0: none.
+ * The stack on which the call with the enter record at POSITION, of function NAME, is open. Only
+ * looks at those that were left last, since a program that gives no names to its stacks might have
+ * millions. 0: none.
  */
 uint32_t tp_contexts_search(const struct tp_contexts *contexts, uint64_t position, uint32_t name);
 /* Remove an entry; its frames are then the caller's. */
 struct tp_context tp_contexts_take(struct tp_contexts *contexts, uint32_t index);
-/* The first frame from 1 on that did not begin before POSITION, of those that have not moved; DEPTH: there is none. */
+/*
+ * The first frame from 1 on that did not begin before POSITION, of those that have not moved;
+ * DEPTH: there is none.
+ */
 uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t position);
 
 /* What a call has from the threads in which it was open before. */
@@ -108,7 +119,10 @@ struct tp_moved_call {
 	uint32_t next;               /* of the free ones; 0: none */
 };
 
-/* Ids of such calls: not those of records, so they have a bit of their own, and numbers from 0 in each thread. */
+/*
+ * Ids of such calls: not those of records, so they have a bit of their own, and numbers from 0 in
+ * each thread.
+ */
 #define TP_CALL_MOVED (UINT64_C(1) << 63)
 
 struct tp_stack;

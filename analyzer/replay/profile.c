@@ -68,7 +68,8 @@ static uint32_t block_start(uint32_t block)
 	return block / (TP_BLOCK_SHIFT + 1) * EDGES_MIN;
 }
 
-// Where the edge of NAME is in a block, or belongs: the first free place from its home on, in the same line before others.
+// Where the edge of NAME is in a block, or belongs: the first free place from its home on, in the
+// same line before others.
 // NULL: it is not there, and all places are taken.
 static struct tp_edge *edge_place(struct tp_edge *edges, uint32_t block, uint32_t name)
 {
@@ -216,8 +217,8 @@ bool tp_profile_keep_parts(struct tp_profile *profile)
 	return profile->parts != NULL;
 }
 
-// Put a larger table with the same COUNT items in the place of that at TABLE, a pointer; one that is not there stays so. False:
-// no memory.
+// Put a larger table with the same COUNT items in the place of that at TABLE, a pointer; one that
+// is not there stays so. False: no memory.
 static bool grow_table(void *table, uint32_t capacity, uint32_t count, size_t size)
 {
 	void *old;

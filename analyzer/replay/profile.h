@@ -34,7 +34,10 @@ struct tp_local_function {
 	uint32_t name;
 	uint32_t active; /* calls of it on the stack */
 	bool untimed;    /* its calls end without a time */
-	/* What recording a call with a time at its end costs: as in tp_profile_cost, or known of this function. */
+	/*
+	 * What recording a call with a time at its end costs: as in tp_profile_cost, or known of
+	 * this function.
+	 */
 	uint64_t in;
 	uint64_t out;
 };
@@ -49,12 +52,18 @@ struct tp_function_cost {
 	uint64_t out;
 };
 
-/* What recording costs, the first three in parts of a tick for each call; all 0: nothing is to be taken off. */
+/*
+ * What recording costs, the first three in parts of a tick for each call; all 0: nothing is to be
+ * taken off.
+ */
 struct tp_profile_cost {
 	uint64_t in;      /* in its own time, if it ended with a time */
 	uint64_t out;     /* in its caller's time, if it ended with a time */
 	uint64_t untimed; /* in its own time, if it ended without one */
-	/* With a clock that another core stores: how many ticks later the first look after a store is than it would be. */
+	/*
+	 * With a clock that another core stores: how many ticks later the first look after a store
+	 * is than it would be.
+	 */
 	double wait;
 	uint64_t period; /* ticks from store to store; 0 with other clocks */
 	const struct tp_function_cost
@@ -63,8 +72,8 @@ struct tp_profile_cost {
 };
 
 /*
- * From a caller's node to a callee's. All that the start of a call has to know is here, so that it takes
- * one place in memory, and the node waits for the end of the call.
+ * From a caller's node to a callee's. All that the start of a call has to know is here, so that it
+ * takes one place in memory, and the node waits for the end of the call.
  */
 struct tp_edge {
 	uint32_t name; /* 0: free */
@@ -91,7 +100,10 @@ enum tp_time {
 const char *tp_time_name(enum tp_time time);
 const char *tp_time_meaning(enum tp_time time);
 
-/* How the time of a node is made up. The replay fills what of its own time was off; tp_profile_choose_time the rest. */
+/*
+ * How the time of a node is made up. The replay fills what of its own time was off;
+ * tp_profile_choose_time the rest.
+ */
 struct tp_node_parts {
 	struct tp_off self_off;
 	struct tp_off inclusive_off;
@@ -108,8 +120,9 @@ static inline void tp_node_parts_add(struct tp_node_parts *to, const struct tp_n
 }
 
 /*
- * With this number of nodes they do not fit into the second cache, and replay goes on while it waits for them (stack_usual.c).
- * With 21,846 paths that saves a fifth of the time, with 8114 it costs a tenth.
+ * With this number of nodes they do not fit into the second cache, and replay goes on while it
+ * waits for them (stack_usual.c). With 21,846 paths that saves a fifth of the time, with 8114 it
+ * costs a tenth.
  */
 #define TP_FAR_NODES 12000
 
@@ -120,17 +133,18 @@ struct tp_profile {
 	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
 	struct tp_node *nodes;
 	struct tp_dropped *dropped; /* NULL, or for each node */
-	uint64_t *
-	    waited; /* NULL, or for each node: of stretches of its own time the part up to cost.period */
+	/* NULL, or for each node: of stretches of its own time the part up to cost.period */
+	uint64_t *waited;
 	uint32_t node_count;
 	uint32_t node_capacity;
 	struct tp_pool pool; /* of the nodes' histograms */
 	/*
-	 * The edges of each caller are a hash table of their own, a block of 4 or more of these, a power of two; 4 are a
-	 * cache line. An edge is at home where its hash says, or else in the same line, or else in a later one. While paths
-	 * are few, blocks grow until most edges are at home, which a processor foresees; when they are many
-	 * (TP_FAR_NODES), until most are in their line, as each further line would be one more to wait for.
-	 * Block 0 is for callers without callees, and stays empty.
+	 * The edges of each caller are a hash table of their own, a block of 4 or more of these, a
+	 * power of two; 4 are a cache line. An edge is at home where its hash says, or else in the
+	 * same line, or else in a later one. While paths are few, blocks grow until most edges are
+	 * at home, which a processor foresees; when they are many (TP_FAR_NODES), until most are in
+	 * their line, as each further line would be one more to wait for. Block 0 is for callers
+	 * without callees, and stays empty.
 	 */
 	struct tp_edge *edges;
 	uint32_t edge_count;
@@ -142,8 +156,8 @@ struct tp_profile {
 	uint32_t function_count;
 	uint32_t function_capacity;
 	struct tp_index names; /* of functions */
-	double
-	    fine_ns; /* not 0: histograms are of nanoseconds, in fine buckets; the nanoseconds of a tick */
+	/* not 0: histograms are of nanoseconds, in fine buckets; the nanoseconds of a tick */
+	double fine_ns;
 };
 
 /* 0 or TP_ERR_MEMORY. Release it in any case. */
@@ -162,13 +176,16 @@ bool tp_profile_keep_waited(struct tp_profile *profile);
 /* Have `parts`. False: no memory. */
 bool tp_profile_keep_parts(struct tp_profile *profile);
 /*
- * All is there, and costs are taken off: split the time of each node, and have `time` in self and inclusive.
- * Without `parts` there is wall time only.
+ * All is there, and costs are taken off: split the time of each node, and have `time` in self and
+ * inclusive. Without `parts` there is wall time only.
  */
 void tp_profile_choose_time(struct tp_profile *profile);
 /* Make the inclusive times of all nodes from their own times. */
 void tp_profile_sum_up(struct tp_profile *profile);
-/* What of INCLUSIVE ticks counts, of which OFF were without a processor, and COST (parts of a tick) went into recording. */
+/*
+ * What of INCLUSIVE ticks counts, of which OFF were without a processor, and COST (parts of a tick)
+ * went into recording.
+ */
 static inline uint64_t tp_profile_net(
     const struct tp_profile *profile, uint64_t inclusive, const struct tp_off *off, uint64_t cost)
 {
@@ -189,7 +206,10 @@ static inline void tp_profile_look(struct tp_profile *profile, uint32_t node, ui
 /* Index of the function NAME, or 0 if it was never called. */
 uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name);
 
-/* The number of a block: its first edge by 8, as that is a multiple of 4, and how far a hash is to be shifted. */
+/*
+ * The number of a block: its first edge by 8, as that is a multiple of 4, and how far a hash is to
+ * be shifted.
+ */
 #define TP_BLOCK_SHIFT UINT32_C(31)
 #define TP_BLOCK_NONE UINT32_C(30) /* block 0, of 4 edges */
 
@@ -211,8 +231,9 @@ static inline const struct tp_edge *tp_edges_find(
 }
 
 /*
- * The same, quick for edges in their cache line, without a branch that depends on where: a wrong guess would be noticed only when
- * the line has come from memory, and all that was begun meanwhile would have been in vain.
+ * The same, quick for edges in their cache line, without a branch that depends on where: a wrong
+ * guess would be noticed only when the line has come from memory, and all that was begun meanwhile
+ * would have been in vain.
  */
 static inline const struct tp_edge *tp_edges_find_far(
     const struct tp_edge *edges, uint32_t block, uint32_t name)
@@ -256,9 +277,9 @@ static inline void tp_node_bound(struct tp_node *node, uint64_t net)
 }
 
 /*
- * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made, all with a processor. Returns
- * the time that it took without COST, what it cost to record it and them in parts of a tick; the caller adds
- * that to node->times.
+ * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made, all
+ * with a processor. Returns the time that it took without COST, what it cost to record it and them
+ * in parts of a tick; the caller adds that to node->times.
  */
 static inline uint64_t tp_node_add(
     struct tp_node *node, uint64_t inclusive, uint64_t children, uint64_t cost)
@@ -272,7 +293,10 @@ static inline uint64_t tp_node_add(
 	return net;
 }
 
-/* A call has ended, of which PERIOD ticks are NODE's, SELF of these in no call that it made; NET is tp_profile_net of it. */
+/*
+ * A call has ended, of which PERIOD ticks are NODE's, SELF of these in no call that it made; NET is
+ * tp_profile_net of it.
+ */
 static inline void tp_profile_add_period(
     struct tp_profile *profile, uint32_t node, uint64_t period, uint64_t self, uint64_t net)
 {

@@ -20,17 +20,21 @@ struct tp_replay {
 };
 
 /*
- * Replay all chunks and finish the stack; stops early if the stack's sink wants no more. 0 or a negative
- * tp_error: then what came before is in the stack's profile all the same.
+ * Replay all chunks and finish the stack; stops early if the stack's sink wants no more. 0 or a
+ * negative tp_error: then what came before is in the stack's profile all the same.
  */
 int tp_replay(struct tp_replay *replay, struct tp_err *err);
 /* What the stack has to know of the thread before its first chunk: tp_replay does it. */
 void tp_replay_prepare(const struct tp_replay *replay);
-/* The same for the chunks from FIRST up to END, without finishing; a part that is unusual stops as well. */
+/*
+ * The same for the chunks from FIRST up to END, without finishing; a part that is unusual stops as
+ * well.
+ */
 int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, struct tp_err *err);
 /*
- * The stack's range of times is over, and the counts at the end of the thread are behind it: have them in
- * the stack as well, some of them twice, so that they tell which functions have any. False: no memory.
+ * The stack's range of times is over, and the counts at the end of the thread are behind it: have
+ * them in the stack as well, some of them twice, so that they tell which functions have any. False:
+ * no memory.
  */
 bool tp_replay_last_counts(struct tp_replay *replay);
 

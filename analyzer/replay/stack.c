@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Records become calls: the stack of one thread, replayed chunk by chunk into its profile.
-// Its other files: the quick way (stack_usual.c), parts of a thread (stack_part.c), its stacks (stack_contexts.c), gaps and ranges
-// of time (stack_windows.c), how a call ends (stack_calls.c); what they share is inlined into each (stack_steps.h).
+// Its other files: the quick way (stack_usual.c), parts of a thread (stack_part.c), its stacks
+// (stack_contexts.c), gaps and ranges of time (stack_windows.c), how a call ends (stack_calls.c);
+// what they share is inlined into each (stack_steps.h).
 #include "stack_steps.h"
 
 #include "analyzer/trace/tracefile.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 
 #define FRAMES_AT_FIRST 256
-// Of a thread with several stacks, an exit that does not match looks so far down: a hostile trace could
-// make it search a deep stack again and again.
+// Of a thread with several stacks, an exit that does not match looks so far down: a hostile trace
+// could make it search a deep stack again and again.
 #define CONTEXT_SEARCH_MAX 1000
 
 int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
@@ -75,8 +76,8 @@ static inline bool settle(struct tp_stack *stack, uint64_t time)
 }
 
 /*
- * Whether a call of FUNCTION that an exit at TIME may end is open below the frame TOP of this stack. Those of a function that
- * was left out meanwhile are below all that began later.
+ * Whether a call of FUNCTION that an exit at TIME may end is open below the frame TOP of this
+ * stack. Those of a function that was left out meanwhile are below all that began later.
  */
 static bool is_open(const struct tp_stack *stack, uint32_t function, uint32_t top, uint64_t time)
 {
@@ -91,14 +92,16 @@ static bool is_open(const struct tp_stack *stack, uint32_t function, uint32_t to
 	return top > low && !tp_frame_is_closed(stack, &stack->frames[top - 1], time);
 }
 
-// Whether a record of NAME at TIME counts. If not, it was on its way when its function was left out.
+// Whether a record of NAME at TIME counts. If not, it was on its way when its function was left
+// out.
 static bool is_selected(const struct tp_stack *stack, uint32_t name, uint64_t time)
 {
 	const struct tp_selected *selected = tp_selected_find(stack->selected, name);
 	return !selected || tp_selected_at(selected, time);
 }
 
-// An exit of a function that was left out at some time, and no call of it is open: its enter record may be missing for that.
+// An exit of a function that was left out at some time, and no call of it is open: its enter record
+// may be missing for that.
 static bool came_back(struct tp_stack *stack, uint32_t name)
 {
 	if (!stack->selected || !tp_selected_find(stack->selected, name))
@@ -107,7 +110,8 @@ static bool came_back(struct tp_stack *stack, uint32_t name)
 	return true;
 }
 
-// An exit of a call that is not open, with TOP frames on the stack: whether the call began before what was recorded.
+// An exit of a call that is not open, with TOP frames on the stack: whether the call began before
+// what was recorded.
 static bool began_before(struct tp_stack *stack, uint32_t top)
 {
 	struct tp_stack_counts *counts = &stack->counts;
@@ -241,8 +245,8 @@ void tp_stack_control(
 	}
 }
 
-// PAIRS pairs of words follow; LEFT words are left in the chunk. Returns how many words to pass over,
-// or -1: no memory.
+// PAIRS pairs of words follow; LEFT words are left in the chunk. Returns how many words to pass
+// over, or -1: no memory.
 int64_t tp_stack_counts(
     struct tp_stack *stack, const uint64_t *words, uint32_t pairs, uint32_t left, uint32_t place)
 {
@@ -262,7 +266,8 @@ int64_t tp_stack_counts(
 	return pairs * 2;
 }
 
-// Whether the record of KIND at TIME must wait for other threads that are replayed together with this one.
+// Whether the record of KIND at TIME must wait for other threads that are replayed together with
+// this one.
 static bool must_wait(
     struct tp_stack *stack, const struct tp_stack_place *at, uint32_t kind, uint64_t time)
 {
@@ -286,8 +291,8 @@ static bool must_wait(
 	return waits;
 }
 
-// settle() for record number I of a chunk, whose counts begin anew with the range of time. False: the record lies in a gap, or
-// behind the range, which is over.
+// settle() for record number I of a chunk, whose counts begin anew with the range of time. False:
+// the record lies in a gap, or behind the range, which is over.
 static bool settle_record(
     struct tp_stack *stack, struct tp_stack_place *at, uint32_t i, uint64_t time)
 {
@@ -304,8 +309,8 @@ static bool settle_record(
 	return goes_on;
 }
 
-// The range of time begins before record number I: calls that end in it without a record are to find it begun. False: no
-// memory, or it is over at once.
+// The range of time begins before record number I: calls that end in it without a record are to
+// find it begun. False: no memory, or it is over at once.
 static bool begin_range_first(struct tp_stack *stack, struct tp_stack_place *at, uint32_t i)
 {
 	if (!tp_stack_end_closed(stack, at, stack->from) ||
@@ -427,8 +432,8 @@ int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at)
 	bool ok = true;
 	stack->blocked = false;
 	while (ok && at->i < at->count && !stack->blocked) {
-		// A sink alone does not hinder; a range that has not begun, a least time, and times that most calls have
-		// nothing of, do.
+		// A sink alone does not hinder; a range that has not begun, a least time, and times
+		// that most calls have nothing of, do.
 		if (stack->started && !stack->selected && !stack->slow &&
 		    (!stack->special || (stack->sink && !stack->quiet && !stack->least)) &&
 		    stack->profile->time <= TP_TIME_CPU)

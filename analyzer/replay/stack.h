@@ -18,8 +18,8 @@
 #include <teeperf/log.h>
 
 /*
- * Calls that were counted: the sums of the pairs behind COUNTS records, by full run-time address; with
- * TEEPERF_COUNTS_SAMPLED (log.h) in it if some of the calls have records as well.
+ * Calls that were counted: the sums of the pairs behind COUNTS records, by full run-time address;
+ * with TEEPERF_COUNTS_SAMPLED (log.h) in it if some of the calls have records as well.
  */
 struct tp_call_count {
 	uint64_t address;
@@ -130,7 +130,9 @@ struct tp_stack {
 	bool forked;      /* calls may have begun before the process was forked */
 	bool switched;    /* recording was switched on: calls may have begun before that */
 	bool overwritten; /* (ring) the beginning is; set before the first chunk */
-	/* Since the last timed record: untimed exits that match no call, and calls without an exit. */
+	/*
+	 * Since the last timed record: untimed exits that match no call, and calls without an exit.
+	 */
 	uint32_t waiting_exits;
 	uint32_t waiting_enters;
 	struct tp_stack_counts counts;
@@ -204,14 +206,14 @@ struct tp_stack_place {
 };
 
 /*
- * tp_stack_replay without counting the words, from where AT is on; AT is the place in a chunk. Stops early with `blocked` if
- * it has to wait for other members; call it again then.
+ * tp_stack_replay without counting the words, from where AT is on; AT is the place in a chunk.
+ * Stops early with `blocked` if it has to wait for other members; call it again then.
  */
 int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at);
 /*
- * Go on as long as records are the usual ones: enters of paths that are known, and exits of calls on
- * top. pre: the stack is started; if it is special, then for a sink, in its range of time and without
- * a least time.
+ * Go on as long as records are the usual ones: enters of paths that are known, and exits of calls
+ * on top. pre: the stack is started; if it is special, then for a sink, in its range of time and
+ * without a least time.
  */
 void tp_stack_replay_usual(struct tp_stack *stack, struct tp_stack_place *at);
 
@@ -223,8 +225,8 @@ static inline void tp_stack_look(struct tp_stack *stack, uint64_t ticks)
 }
 
 /*
- * A timed record at TIME follows the one at LAST, and TIME is not before `off_edge`: what of the time between was without a
- * processor is the own time of the call on top. False: no memory.
+ * A timed record at TIME follows the one at LAST, and TIME is not before `off_edge`: what of the
+ * time between was without a processor is the own time of the call on top. False: no memory.
  */
 bool tp_stack_look_off(struct tp_stack *stack, uint64_t last, uint64_t time);
 /* Go on in the list of stretches to TIME. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a call ends where the profile alone is not enough: for sinks, least times, calls without a processor or from other threads.
+// How a call ends where the profile alone is not enough: for sinks, least times, calls without a
+// processor or from other threads.
 #include "stack_steps.h"
 
 #include "common/array.h"
@@ -9,7 +10,8 @@ bool tp_frames_grow(struct tp_stack *stack)
 	return TP_GROW(stack->frames, stack->capacity, stack->capacity + UINT64_C(1));
 }
 
-// A call of CALLER's has ended, which had no processor for OFF. Without memory the analysis ends at the next record.
+// A call of CALLER's has ended, which had no processor for OFF. Without memory the analysis ends at
+// the next record.
 void tp_frame_add_inner_off(
     struct tp_stack *stack, struct tp_frame *caller, const struct tp_frame_off *off)
 {
@@ -33,9 +35,9 @@ static void pass_off(struct tp_stack *stack, struct tp_frame *caller, const stru
 	tp_off_take(&parts[frame->node].self_off, &off->own);
 }
 
-// What end_top does, for analyses that need more than a profile, for calls that had no processor for a while, and for
-// calls that were open in other threads before: their time is each thread's own, the call is that of the thread in which it
-// ends.
+// What end_top does, for analyses that need more than a profile, for calls that had no processor
+// for a while, and for calls that were open in other threads before: their time is each thread's
+// own, the call is that of the thread in which it ends.
 void tp_frames_end_specially(
     struct tp_stack *stack, struct tp_frame *frame, uint64_t time, uint64_t in, uint64_t out)
 {

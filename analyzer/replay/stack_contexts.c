@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The stacks of one thread: which one it runs on, RESYNC records, and stacks that come from other threads.
+// The stacks of one thread: which one it runs on, RESYNC records, and stacks that come from other
+// threads.
 #include "stack_steps.h"
 
 #include <stdlib.h>
@@ -101,8 +102,8 @@ static void come_back(struct tp_stack *stack, uint64_t time)
 
 // ---- stacks that come from other threads
 
-// As if the calls of this stack had begun when the range of time does. (When they did tells until when their functions were
-// recorded.)
+// As if the calls of this stack had begun when the range of time does. (When they did tells until
+// when their functions were recorded.)
 void tp_frames_begin(
     const struct tp_stack *stack, struct tp_frame *frames, uint32_t depth, uint64_t start)
 {
@@ -118,9 +119,9 @@ void tp_frames_begin(
 }
 
 /*
- * The calls of a stack that FROM has left: what they took there is FROM's, and what they take from now on is that of TO,
- * in whose profile they are on the same path. With a least time it is not known yet which of them count: there a
- * call is TO's with all its time. False: no memory.
+ * The calls of a stack that FROM has left: what they took there is FROM's, and what they take from
+ * now on is that of TO, in whose profile they are on the same path. With a least time it is not
+ * known yet which of them count: there a call is TO's with all its time. False: no memory.
  */
 static bool carry(
     struct tp_stack *from, struct tp_context *context, struct tp_stack *to, uint64_t time)
@@ -251,7 +252,8 @@ static bool arrive(struct tp_stack *stack, uint64_t departure, uint64_t time)
 
 // ---- resyncs
 
-// Go on in the stack on which the activation at POSITION, of function NAME, is open. *found: there is one.
+// Go on in the stack on which the activation at POSITION, of function NAME, is open. *found: there
+// is one.
 static bool go_to_position(
     struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time, bool *found)
 {
@@ -310,9 +312,9 @@ static bool is_at(const struct tp_stack *stack, uint32_t frame, uint64_t positio
 }
 
 /*
- * The first frame that did not begin before the activation at POSITION, of function NAME. Calls that have moved here are
- * below all others, and have the positions of other threads: with the name, nothing else is like them. *open: it is
- * that activation's.
+ * The first frame that did not begin before the activation at POSITION, of function NAME. Calls
+ * that have moved here are below all others, and have the positions of other threads: with the
+ * name, nothing else is like them. *open: it is that activation's.
  */
 static uint32_t find_activation(
     const struct tp_stack *stack, uint32_t name, uint64_t position, bool *open)
@@ -333,9 +335,10 @@ static uint32_t find_activation(
 }
 
 /*
- * The activation whose enter record is at POSITION runs on. First go to its stack, if that is another one;
- * all that began later on it has ended, whether that activation is open or not: it may have begun while
- * recording was switched off, or before, or be one that was not sampled. False: no memory.
+ * The activation whose enter record is at POSITION runs on. First go to its stack, if that is
+ * another one; all that began later on it has ended, whether that activation is open or not: it may
+ * have begun while recording was switched off, or before, or be one that was not sampled. False: no
+ * memory.
  */
 bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which of the open calls of a stack had no processor, and for how long. A thread makes no records then, so each stretch lies
-// between two of them, and is the own time of the call that is on top.
+// Which of the open calls of a stack had no processor, and for how long. A thread makes no records
+// then, so each stretch lies between two of them, and is the own time of the call that is on top.
 #include "stack.h"
 
 #include "common/array.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A thread replayed in parts: a part that begins in the middle, and how it is joined to what came before.
+// A thread replayed in parts: a part that begins in the middle, and how it is joined to what came
+// before.
 #include "stack_part.h"
 
 #include "common/array.h"
@@ -153,8 +154,8 @@ void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
 
 bool tp_part_fits(const struct tp_part *part, const struct tp_stack *stack)
 {
-	// `edge` is where something has to be settled: a gap, a range, untimed exits, a stack that was left.
-	// A sink that has had the part's calls by the part's own does not hinder.
+	// `edge` is where something has to be settled: a gap, a range, untimed exits, a stack that
+	// was left. A sink that has had the part's calls by the part's own does not hinder.
 	const bool plain = !stack->special || (stack->only_calls && !stack->quiet && !stack->least);
 	return !part->unusual && plain && stack->edge == UINT64_MAX && !stack->contexts.live &&
 	       !stack->foreign && !stack->pending && !stack->left && !stack->waiting_exits &&
@@ -173,8 +174,8 @@ static void add_node(struct tp_profile *profile, uint32_t to, const struct tp_no
 	tp_histogram_merge_in(&node->times, &from->times, &profile->pool);
 }
 
-// Hang the calls of the nodes from ROOT on, up to END, below the frame that is on top. MOVED gets the node
-// that each of them is. False: no memory.
+// Hang the calls of the nodes from ROOT on, up to END, below the frame that is on top. MOVED gets
+// the node that each of them is. False: no memory.
 static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_t root,
     uint32_t end, uint32_t *moved)
 {
@@ -236,7 +237,8 @@ static bool add_counts(const struct tp_part *part, struct tp_stack *stack)
 	return true;
 }
 
-// What the call on top had no processor for in a part of a step, and what the calls had that it made.
+// What the call on top had no processor for in a part of a step, and what the calls had that it
+// made.
 static bool add_off(struct tp_stack *stack, const struct tp_frame_off *off)
 {
 	return !tp_frame_off_any(off) ||

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A thread replayed in parts, several at a time. A part that begins in the middle does not know the calls
- * open there: it replays what begins in it, and notes what happens to the calls below ("steps": an exit, or
- * a resync to an earlier position). When the parts before it are done, it is joined to them: the steps
- * are taken, and the calls between two of them hang below the call that is then on top.
+ * A thread replayed in parts, several at a time. A part that begins in the middle does not know the
+ * calls open there: it replays what begins in it, and notes what happens to the calls below
+ * ("steps": an exit, or a resync to an earlier position). When the parts before it are done, it is
+ * joined to them: the steps are taken, and the calls between two of them hang below the call that
+ * is then on top.
  *
- * That gives what one replay gives, to the last count; a part in which there is anything but enters,
- * exits, resyncs, counts and losses says so, and is to be replayed where it belongs.
+ * That gives what one replay gives, to the last count; a part in which there is anything but
+ * enters, exits, resyncs, counts and losses says so, and is to be replayed where it belongs.
  */
 #ifndef TP_STACK_PART_H
 #define TP_STACK_PART_H
@@ -45,8 +46,9 @@ void tp_part_release(struct tp_part *part);
 void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t position);
 /*
- * Whether the part can be joined to this stack. A stack with a sink that alone wants the calls (only_calls) gets
- * those only that begin or end outside of the part: the part's own stack has a sink for the others.
+ * Whether the part can be joined to this stack. A stack with a sink that alone wants the calls
+ * (only_calls) gets those only that begin or end outside of the part: the part's own stack has a
+ * sink for the others.
  */
 bool tp_part_fits(const struct tp_part *part, const struct tp_stack *stack);
 /* Go on with the stack behind the part. pre: it fits. 0 or TP_ERR_MEMORY. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Steps that the files of struct tp_stack share: push and pop are inlined into each record, and rare steps (contexts,
- * gaps, ranges of time) ends calls by the same functions. For stack*.c only.
+ * Steps that the files of struct tp_stack share: push and pop are inlined into each record, and
+ * rare steps (contexts, gaps, ranges of time) ends calls by the same functions. For stack*.c only.
  */
 #ifndef TP_STACK_STEPS_H
 #define TP_STACK_STEPS_H
@@ -13,13 +13,17 @@
 /* Room for one more frame. False: no memory. */
 bool tp_frames_grow(struct tp_stack *stack);
 /*
- * What tp_frames_end_top does, for analyses that need more than a profile, for calls that had no processor for a while, and for
- * calls that were open in other threads before: their time is each thread's own, the call is that of the thread in which it
- * ends. pre: FRAME is the one above the topmost.
+ * What tp_frames_end_top does, for analyses that need more than a profile, for calls that had no
+ * processor for a while, and for calls that were open in other threads before: their time is each
+ * thread's own, the call is that of the thread in which it ends. pre: FRAME is the one above the
+ * topmost.
  */
 void tp_frames_end_specially(
     struct tp_stack *stack, struct tp_frame *frame, uint64_t time, uint64_t in, uint64_t out);
-/* A call of CALLER's has ended, which had no processor for OFF. Without memory the analysis ends at the next record. */
+/*
+ * A call of CALLER's has ended, which had no processor for OFF. Without memory the analysis ends at
+ * the next record.
+ */
 void tp_frame_add_inner_off(
     struct tp_stack *stack, struct tp_frame *caller, const struct tp_frame_off *off);
 
@@ -49,8 +53,8 @@ static inline bool tp_frames_push(
 }
 
 /*
- * The call of the topmost frame ended at TIME; its function is not counted as active any more. To record
- * it cost IN parts of its own time, and OUT of its caller's.
+ * The call of the topmost frame ended at TIME; its function is not counted as active any more. To
+ * record it cost IN parts of its own time, and OUT of its caller's.
  */
 static inline void tp_frames_end_top(
     struct tp_stack *stack, uint64_t time, uint64_t in, uint64_t out)
@@ -88,7 +92,8 @@ static inline void tp_off_take(struct tp_off *from, const struct tp_off *off)
 }
 
 /*
- * Until when the function of an open call was recorded. (The name of a call that has moved here is with its function.)
+ * Until when the function of an open call was recorded. (The name of a call that has moved here is
+ * with its function.)
  */
 static inline uint64_t tp_frame_closes(const struct tp_stack *stack, const struct tp_frame *frame)
 {
@@ -124,8 +129,8 @@ static inline uint64_t tp_stack_next_edge(const struct tp_stack *stack)
 /* ---- stacks of a thread (stack_contexts.c) */
 
 /*
- * As if the calls of this stack had begun when the range of time does. (When they did tells until when their functions were
- * recorded.)
+ * As if the calls of this stack had begun when the range of time does. (When they did tells until
+ * when their functions were recorded.)
  */
 void tp_frames_begin(
     const struct tp_stack *stack, struct tp_frame *frames, uint32_t depth, uint64_t start);
@@ -140,13 +145,14 @@ bool tp_stack_settle_left(struct tp_stack *stack, uint32_t kind, uint64_t time);
 /* ---- recorded windows and counts (stack_windows.c) */
 
 /*
- * A record at TIME follows: give untimed exits their time, and see whether recording was switched, or the range of time begins
- * or ends. False: the record lies in a gap, or behind the range.
+ * A record at TIME follows: give untimed exits their time, and see whether recording was switched,
+ * or the range of time begins or ends. False: the record lies in a gap, or behind the range.
  */
 bool tp_stack_settle_slowly(struct tp_stack *stack, uint64_t time);
 /*
- * The calls on top of which the function was left out before TIME end there, or, if something that they called ran on, with that:
- * they have no exit. Such calls below others end when these have. False: no memory.
+ * The calls on top of which the function was left out before TIME end there, or, if something that
+ * they called ran on, with that: they have no exit. Such calls below others end when these have.
+ * False: no memory.
  */
 bool tp_stack_end_closed(struct tp_stack *stack, struct tp_stack_place *at, uint64_t time);
 

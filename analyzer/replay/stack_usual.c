@@ -4,7 +4,8 @@
 
 /*
  * Calls that have ended wait here for their node to come from memory, and then for the place in its
- * histogram: with many paths both are far away, and a processor that waits for one cannot ask for the next.
+ * histogram: with many paths both are far away, and a processor that waits for one cannot ask for
+ * the next.
  */
 #define WAITING 16 // a power of two
 
@@ -89,8 +90,8 @@ static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
 	stack->sink->leave(stack->sink->context, &call);
 }
 
-// What the loop works with, in registers: stores into a profile might change the stack itself, for all that the
-// compiler knows, and each record would load it anew.
+// What the loop works with, in registers: stores into a profile might change the stack itself, for
+// all that the compiler knows, and each record would load it anew.
 struct usual {
 	struct tp_stack *stack;
 	struct tp_profile *profile;
@@ -211,9 +212,9 @@ static inline __attribute__((always_inline)) void usual_pop(
 }
 
 /*
- * Replay records as long as they are the usual ones: enters of paths that are known, and exits of what is on
- * top. It does what push and pop do. A call that calls nothing is two records with one name, one behind the
- * other, and needs no frame.
+ * Replay records as long as they are the usual ones: enters of paths that are known, and exits of
+ * what is on top. It does what push and pop do. A call that calls nothing is two records with one
+ * name, one behind the other, and needs no frame.
  */
 static inline __attribute__((always_inline)) void replay_usual(
     struct tp_stack *stack, struct tp_stack_place *at, const struct how how)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is recorded and counts: gaps, the range of time, functions that were left out, and the thread's end, where calls end
-// without a record.
+// What is recorded and counts: gaps, the range of time, functions that were left out, and the
+// thread's end, where calls end without a record.
 #include "stack_steps.h"
 
 void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to)
@@ -119,8 +119,9 @@ bool tp_stack_settle_slowly(struct tp_stack *stack, uint64_t time)
 }
 
 /*
- * The calls on top of which the function was left out before TIME end there, or, if something that they called ran on, with that:
- * they have no exit. Such calls below others end when these have. False: no memory.
+ * The calls on top of which the function was left out before TIME end there, or, if something that
+ * they called ran on, with that: they have no exit. Such calls below others end when these have.
+ * False: no memory.
  */
 bool tp_stack_end_closed(struct tp_stack *stack, struct tp_stack_place *at, uint64_t time)
 {
@@ -169,8 +170,8 @@ void tp_stack_finish(struct tp_stack *stack)
 	struct tp_stack_place end = {.last = stack->last};
 	stack->no_memory |= stack->selected && !tp_stack_end_closed(stack, &end, stack->last);
 	tp_stack_settle_slowly(stack, stack->last);
-	// A thread that is silent when its calls' functions are left out is still running there; the end of the range, if that comes
-	// first, ends them.
+	// A thread that is silent when its calls' functions are left out is still running there;
+	// the end of the range, if that comes first, ends them.
 	if (stack->selected && !stack->ended && !stack->in_gap) {
 		stack->no_memory |= !tp_stack_end_closed(stack, &end, UINT64_MAX - 1);
 		stack->last = end.last;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * How often a time was how long: counts by buckets whose width grows with the value, 16 for each doubling
- * (as HdrHistogram has them). Values below 32 are known exactly, others to a sixteenth of themselves.
- * Only the buckets from the lowest to the highest that was needed take room.
+ * How often a time was how long: counts by buckets whose width grows with the value, 16 for each
+ * doubling (as HdrHistogram has them). Values below 32 are known exactly, others to a sixteenth of
+ * themselves. Only the buckets from the lowest to the highest that was needed take room.
  */
 #ifndef TP_TIME_HISTOGRAM_H
 #define TP_TIME_HISTOGRAM_H
@@ -16,7 +16,10 @@
 #define TP_HISTOGRAM_BITS 4 /* log2 of buckets for each doubling */
 #define TP_HISTOGRAM_BUCKETS 976
 
-/* A histogram may have fine buckets instead: 32 for each doubling, of values below 2^63 (docs/fleet.md). */
+/*
+ * A histogram may have fine buckets instead: 32 for each doubling, of values below 2^63
+ * (docs/fleet.md).
+ */
 #define TP_HISTOGRAM_FINE_BITS 5
 #define TP_HISTOGRAM_FINE_BUCKETS 1888
 

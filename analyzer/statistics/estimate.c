@@ -38,12 +38,14 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 			differences += step * step;
 		}
 	}
-	// What comes in bursts that windows did not meet is seen in them as nothing, or as little. As if one window more had met the
-	// strongest: of something never met in n windows, this bound is what is called the rule of three.
+	// What comes in bursts that windows did not meet is seen in them as nothing, or as little.
+	// As if one window more had met the strongest: of something never met in n windows, this
+	// bound is what is called the rule of three.
 	const double one = off / (count + 1.0) * peak;
 	const double variance = differences / (2 * (count - 1.0)) * squares + one * one +
 				slope * slope * cost->variance;
-	// Differences of neighbours are not independent: as good as two thirds of as many that are (von Neumann 1941).
+	// Differences of neighbours are not independent: as good as two thirds of as many that are
+	// (von Neumann 1941).
 	const double n = count - 1.0;
 	const double df = 2 * n * n / (3 * n - 1);
 	return (struct tp_estimate){value, tp_estimate_student(df) * sqrt(variance)};
@@ -53,7 +55,8 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 #define EVENTS_MOST 0.8
 #define EVENTS_TELL 1000
 
-// How often functions that are always on are called beside the window, for each tick of the program's own.
+// How often functions that are always on are called beside the window, for each tick of the
+// program's own.
 static double pace_of(const struct tp_estimate_pace *pace, double ticks)
 {
 	const double own = tp_estimate_own(pace->near_time, pace->near_events, ticks);

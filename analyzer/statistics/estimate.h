@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What a function did while it was off, by what it did in windows of a budget, in which it was on. Pure arithmetic;
- * docs/decisions/0041-estimated-totals.md says why so.
+ * What a function did while it was off, by what it did in windows of a budget, in which it was on.
+ * Pure arithmetic; docs/decisions/0041-estimated-totals.md says why so.
  *
- * All times are the program's own: wall ticks less what the events in them cost. A window stands for the time off that is nearest
- * to it. With amounts v, own times d and times off w, the estimate is sum(w v / d), and its variance, as the windows are a
- * systematic sample, is by successive differences (Wolter, Introduction to Variance Estimation, 2nd edition, 8.2, estimator 2).
+ * All times are the program's own: wall ticks less what the events in them cost. A window stands
+ * for the time off that is nearest to it. With amounts v, own times d and times off w, the estimate
+ * is sum(w v / d), and its variance, as the windows are a systematic sample, is by successive
+ * differences (Wolter, Introduction to Variance Estimation, 2nd edition, 8.2, estimator 2).
  */
 #ifndef TP_ESTIMATE_H
 #define TP_ESTIMATE_H
@@ -25,7 +26,10 @@ struct tp_estimate_sample {
 	double own_events; /* whose costs were taken off the amount; 0 of one that is no time */
 };
 
-/* What an event costs, in ticks of wall time by which the program comes later, as far as that is known. */
+/*
+ * What an event costs, in ticks of wall time by which the program comes later, as far as that is
+ * known.
+ */
 struct tp_estimate_cost {
 	double ticks;
 	double variance;
@@ -37,7 +41,8 @@ struct tp_estimate {
 };
 
 /*
- * The amount while the function was off. PEAK: the most of it in a tick that was ever seen; one window more could have met that.
+ * The amount while the function was off. PEAK: the most of it in a tick that was ever seen; one
+ * window more could have met that.
  * pre: count >= TP_ESTIMATE_WINDOWS.
  */
 struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uint32_t count,
@@ -54,13 +59,16 @@ struct tp_estimate_pace {
 };
 
 /*
- * What an event costs, by how much slower functions that are always on are called in windows than beside them; *GUESS is other
- * knowledge, variance 0: none. False: nothing is known.
+ * What an event costs, by how much slower functions that are always on are called in windows than
+ * beside them; *GUESS is other knowledge, variance 0: none. False: nothing is known.
  */
 bool tp_estimate_cost(const struct tp_estimate_pace *paces, uint32_t count,
     const struct tp_estimate_cost *guess, struct tp_estimate_cost *cost);
 
-/* The bound that Student's t exceeds with a chance of 2.5 %. DF: degrees of freedom, not less than 1. */
+/*
+ * The bound that Student's t exceeds with a chance of 2.5 %. DF: degrees of freedom, not less than
+ * 1.
+ */
 double tp_estimate_student(double df);
 
 /* WALL ticks with EVENTS in them are so much of the program's own. */

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-// The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz's method.
+// The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz's
+// method.
 static double fraction(double x, double a, double b)
 {
 	const double tiny = 1e-300;

@@ -51,7 +51,8 @@ bool tp_whole_unit_bytes(const struct tp_whole_unit *whole, struct tp_dwarf_unit
 	const uint8_t *abbrev = section_of(whole, ".debug_abbrev", ".debug_abbrev.dwo", &size);
 	memset(&packed, 0, sizeof(packed));
 	*lists = (struct tp_rnglists){.unit = bytes};
-	// In a .dwp file each unit has its part of the section. (Some releases of libdwarf have added it.)
+	// In a .dwp file each unit has its part of the section. (Some releases of libdwarf have
+	// added it.)
 	if (!tp_whole_unit_is_split(whole) ||
 	    dwarf_get_debugfission_for_die(whole->die, &packed, NULL) != DW_DLV_OK)
 		memset(&packed, 0, sizeof(packed));

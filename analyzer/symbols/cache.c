@@ -67,8 +67,8 @@ static inline uint8_t is_unfit(const uint8_t *at)
 	       ((at[0] == 0xc2) & ((uint8_t)(at[1] - 0x80) < 0x20));
 }
 
-// Whether no byte of the strings steers a terminal: so they were written. There is a byte behind SIZE. In
-// blocks, which compilers look at many bytes at a time.
+// Whether no byte of the strings steers a terminal: so they were written. There is a byte behind
+// SIZE. In blocks, which compilers look at many bytes at a time.
 static bool is_clean(const char *text, size_t size)
 {
 	enum { BLOCK = 64 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // On which lines functions call others, by the call sites of DWARF.
 //
-// dies.h finds the wanted functions in a unit, libdwarf goes through their entries. gcc has a call site where its scope is, clang
-// below the function: so the inlined functions around a call are found by its address. Its line in the function is where
-// the outermost of them was called, else that of the line table. What is read ends with the process.
+// dies.h finds the wanted functions in a unit, libdwarf goes through their entries. gcc has a call
+// site where its scope is, clang below the function: so the inlined functions around a call are
+// found by its address. Its line in the function is where the outermost of them was called, else
+// that of the line table. What is read ends with the process.
 #define _GNU_SOURCE
 #include <dwarf.h>
 #include <libdwarf.h>
@@ -125,7 +126,8 @@ static uint32_t at_address(const struct search *search, uint64_t address)
 	return at < search->count && search->functions[at].address == address ? at : UINT32_MAX;
 }
 
-// The only function with this linkage name, rather in this file than in others; UINT32_MAX: none, or several.
+// The only function with this linkage name, rather in this file than in others; UINT32_MAX: none,
+// or several.
 static uint32_t with_name(const struct search *search, const char *name)
 {
 	uint32_t here = UINT32_MAX;
@@ -258,8 +260,9 @@ static uint32_t callee_of(const struct search *search, uint64_t offset)
 	bool is_external;
 	if (!die)
 		return UINT32_MAX;
-	// The second body of a function (--shape=dual) has its name, too, and is none of the functions. Of another unit there is
-	// only a declaration; of a copy that the linker has left out the address is 0, or one of the last two.
+	// The second body of a function (--shape=dual) has its name, too, and is none of the
+	// functions. Of another unit there is only a declaration; of a copy that the linker has
+	// left out the address is 0, or one of the last two.
 	if (dwarf_lowpc(die, &address, NULL) == DW_DLV_OK && address && address < UINT64_MAX - 1) {
 		callee = at_address(search, address);
 	} else {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Goes through the entries of a unit of .debug_info without making anything of most of them, and reads lists of addresses.
+// Goes through the entries of a unit of .debug_info without making anything of most of them, and
+// reads lists of addresses.
 //
-// Clang writes no DW_AT_sibling, so whoever wants the functions has to pass over each variable and block
-// in them. libdwarf takes about a microsecond for an entry; adding up the sizes takes some nanoseconds.
+// Clang writes no DW_AT_sibling, so whoever wants the functions has to pass over each variable and
+// block in them. libdwarf takes about a microsecond for an entry; adding up the sizes takes some
+// nanoseconds.
 #include "dies.h"
 
 #include "common/array.h"
@@ -21,8 +23,8 @@
 #define FORM_GNU_REF_ALT 0x1f20
 #define FORM_GNU_STRP_ALT 0x1f21
 
-// A place in bytes; what is read beyond the end is 0, and sets `bad`. Like common/bytes.h, but inline: millions of entries
-// are passed over.
+// A place in bytes; what is read beyond the end is 0, and sets `bad`. Like common/bytes.h, but
+// inline: millions of entries are passed over.
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -166,7 +168,8 @@ static int size_of(const struct tp_dies_unit *unit, unsigned form)
 	}
 }
 
-// Go behind a value of a form whose values differ in size. Returns the number that it is, 0 if it is something else.
+// Go behind a value of a form whose values differ in size. Returns the number that it is, 0 if it
+// is something else.
 static uint64_t take_variable(struct cursor *cursor, unsigned form)
 {
 	switch (form) {

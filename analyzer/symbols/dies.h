@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Goes through the entries of one unit of .debug_info, quickly: of each function the facts needed to know
- * whether it is a wanted one, of all else its size. Where something is not understood, libdwarf goes
- * through the unit instead (docs/decisions/0018-symbols.md). The bytes are untrusted.
+ * Goes through the entries of one unit of .debug_info, quickly: of each function the facts needed
+ * to know whether it is a wanted one, of all else its size. Where something is not understood,
+ * libdwarf goes through the unit instead (docs/decisions/0018-symbols.md). The bytes are untrusted.
  */
 #ifndef TP_SYMBOL_DIES_H
 #define TP_SYMBOL_DIES_H
@@ -56,8 +56,8 @@ void tp_dies_release(struct tp_dies *dies);
 typedef void tp_dies_fn(void *context, const struct tp_die_function *function);
 
 /*
- * Read the abbreviations of the unit. False if they are not understood, or there is no memory for them:
- * then nothing below can be called.
+ * Read the abbreviations of the unit. False if they are not understood, or there is no memory for
+ * them: then nothing below can be called.
  */
 bool tp_dies_open(struct tp_dies *dies, const struct tp_dies_unit *unit);
 
@@ -79,8 +79,8 @@ enum tp_ranges {
 };
 
 /*
- * Lists of addresses in .debug_rnglists and .debug_rnglists.dwo (DWARF 5, section 7.25). Debian's libdwarf does
- * not find the second, where clang has most functions of a split unit.
+ * Lists of addresses in .debug_rnglists and .debug_rnglists.dwo (DWARF 5, section 7.25). Debian's
+ * libdwarf does not find the second, where clang has most functions of a split unit.
  */
 struct tp_rnglists {
 	const uint8_t *data; /* the section; NULL: not there */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where functions are in the source, by DWARF.
 //
-// Only units whose ranges hold a wanted address are gone through, and of those only the functions are
-// looked at closely (dies.h). libdwarf lists the units, reads ranges and names of files, finds
+// Only units whose ranges hold a wanted address are gone through, and of those only the functions
+// are looked at closely (dies.h). libdwarf lists the units, reads ranges and names of files, finds
 // addresses by index; and it goes through units that dies.c does not understand.
 #include <dwarf.h>
 #include <libdwarf.h>
@@ -138,8 +138,8 @@ static void close_die(const struct search *search, Dwarf_Die die)
 	dwarf_dealloc(search->whole.units->object.dbg, die, DW_DLA_DIE);
 }
 
-// File and line of what FUNCTION was specified or made from, as far as it does not have them itself.
-// False if libdwarf has to look: it is in another unit.
+// File and line of what FUNCTION was specified or made from, as far as it does not have them
+// itself. False if libdwarf has to look: it is in another unit.
 static bool follow(const struct search *search, struct tp_die_function *function)
 {
 	struct tp_die_function at = *function;
@@ -180,8 +180,8 @@ struct piece {
 	const struct tp_die_function *function; // if it was read without libdwarf
 };
 
-// A function may be in pieces (hot and cold, or each block), which may have symbols of their own: those count
-// that begin at a place.
+// A function may be in pieces (hot and cold, or each block), which may have symbols of their own:
+// those count that begin at a place.
 static bool take_piece(void *context, uint64_t low, uint64_t high)
 {
 	const struct piece *piece = context;

@@ -74,7 +74,8 @@ static void refuse(struct search *search, const char *why)
 	    why);
 }
 
-// Take the file at debug_path if it belongs to the module. BY_LINK: its name is from the debug link.
+// Take the file at debug_path if it belongs to the module. BY_LINK: its name is from the debug
+// link.
 static bool take(struct search *search, bool by_link)
 {
 	struct tp_symbol_files *files = search->files;
@@ -236,8 +237,8 @@ static bool find_in_folders(struct search *search, const char *const *dirs, uint
 }
 
 /*
- * A library OS or a container has the program elsewhere. Only an exact match will do, so what else lies there is no
- * trouble worth a note.
+ * A library OS or a container has the program elsewhere. Only an exact match will do, so what else
+ * lies there is no trouble worth a note.
  */
 static bool find_near(struct search *search)
 {
@@ -275,7 +276,8 @@ static void tell_search(const struct search *search, char *text, size_t size)
 		    text + at, size - at, "%s'%s'", i ? ", " : " in ", options->debug_dirs[i]);
 }
 
-// Why the functions have no names. WHAT, and its CODE, FILE and offset: what is wrong with the module's own file.
+// Why the functions have no names. WHAT, and its CODE, FILE and offset: what is wrong with the
+// module's own file.
 static void tell_missing(struct search *search, const struct tp_err *err)
 {
 	const struct teeperf_module *module = search->module;

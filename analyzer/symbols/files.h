@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which files tell about a module's functions: the module itself, and the file that its debug information
- * was put into.
+ * Which files tell about a module's functions: the module itself, and the file that its debug
+ * information was put into.
  */
 #ifndef TP_SYMBOL_FILES_H
 #define TP_SYMBOL_FILES_H
@@ -14,8 +14,8 @@
 struct tp_symbol_options {
 	const char *const *debug_dirs; /* searched before the system's folder */
 	uint32_t debug_dir_count;
-	const char *near_dirs
-	    [2]; /* where a program is looked for by its build ID if it is not in its place; or NULL */
+	/* where a program is looked for by its build ID if it is not in its place; or NULL */
+	const char *near_dirs[2];
 	bool debuginfod;       /* ask the servers in DEBUGINFOD_URLS for files that are not here */
 	bool no_cache;         /* neither read nor write the cache of earlier runs */
 	uint32_t *folder_room; /* files that may still be looked at in folders; NULL: any number */
@@ -33,11 +33,12 @@ struct tp_symbol_files {
 
 /*
  * Find and read the files of the module. In order: DIR/.build-id/xx/yyy.debug for each folder, the
- * system's last; then what the module's .gnu_debuglink names: beside it, in .debug/ there, in DIR, in
- * DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other file; if the
- * module's own file is not usable, the same in near_dirs;
- * then debuginfod. What is used must be of the build that ran: by its build ID, or without one by the hash of its code,
- * or by the checksum that the link tells. What stands in the way becomes a note. Release it in any case.
+ * system's last; then what the module's .gnu_debuglink names: beside it, in .debug/ there, in DIR,
+ * in DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other
+ * file; if the module's own file is not usable, the same in near_dirs; then debuginfod. What is
+ * used must be of the build that ran: by its build ID, or without one by the hash of its code, or
+ * by the checksum that the link tells. What stands in the way becomes a note. Release it in any
+ * case.
  */
 void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_module *module,
     const struct tp_symbol_options *options, struct tp_problems *notes);
@@ -56,13 +57,19 @@ enum tp_symbol_match {
 enum tp_symbol_match tp_symbol_files_match(
     const struct teeperf_module *module, const struct tp_elf_file *elf, const char *path);
 
-/* What a module is called: its path, else its UUID, else the empty string. TEXT has TP_MODULE_NAME_SIZE bytes. */
+/*
+ * What a module is called: its path, else its UUID, else the empty string. TEXT has
+ * TP_MODULE_NAME_SIZE bytes.
+ */
 enum { TP_UUID_TEXT_SIZE = 37, TP_MODULE_NAME_SIZE = TEEPERF_MODULE_PATH_SIZE };
 const char *tp_module_name(const struct teeperf_module *module, char *text);
 /* Its UUID as text, or the empty string. TEXT has TP_UUID_TEXT_SIZE bytes. */
 const char *tp_module_uuid(const struct teeperf_module *module, char *text);
 
-/* The file of a module among those that lie in a folder, whatever they are called: what a build has left. */
+/*
+ * The file of a module among those that lie in a folder, whatever they are called: what a build has
+ * left.
+ */
 struct tp_symbol_folder {
 	const struct teeperf_module *module; /* set by the caller */
 	struct tp_problems *notes;           /* ... */
@@ -74,9 +81,10 @@ struct tp_symbol_folder {
 };
 
 /*
- * Look into the folder DIR for a file of the build that ran, with debug information or at least a symbol table:
- * UUID.elf, the last component of the module's path, and then all other files in it, at most TP_FOLDER_FILES of them. Does
- * nothing if the program has not said how to recognise its file.
+ * Look into the folder DIR for a file of the build that ran, with debug information or at least a
+ * symbol table: UUID.elf, the last component of the module's path, and then all other files in it,
+ * at most TP_FOLDER_FILES of them. Does nothing if the program has not said how to recognise its
+ * file.
  */
 enum { TP_FOLDER_FILES = 1024 };
 void tp_symbol_folder_look(struct tp_symbol_folder *folder, const char *dir);

@@ -90,7 +90,8 @@ static void add_inlined(struct search *search, Dwarf_Die die)
 		tp_buf_add(search->out, texts[i], strlen(texts[i]) + 1);
 }
 
-// Look for the address below DIE; functions that were inlined on the way are added, outermost first.
+// Look for the address below DIE; functions that were inlined on the way are added, outermost
+// first.
 static bool descend(struct search *search, Dwarf_Die die, int depth)
 {
 	Dwarf_Die child = NULL;

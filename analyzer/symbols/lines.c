@@ -23,11 +23,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What a process may take: processor seconds, many times what a sound file needs (1 for 128 MB), ...
+// What a process may take: processor seconds, many times what a sound file needs (1 for 128 MB),
+// ...
 #define SECONDS_BASE 10
 #define BYTES_PER_SECOND (UINT64_C(2) << 20)
-// ... memory beyond what we have ourselves: this, and so many times the files' size (compressed sections
-// are unpacked up to 16 times their size), ...
+// ... memory beyond what we have ourselves: this, and so many times the files' size (compressed
+// sections are unpacked up to 16 times their size), ...
 #define MEMORY_BASE (UINT64_C(512) << 20)
 #define MEMORY_FACTOR 20
 // ... and bytes of an answer for each place.
@@ -41,8 +42,8 @@
 // Names of files that the sender remembers having sent.
 #define SENT_MAX 4096
 
-// Lower the limit of RESOURCE to MOST. The hard limit stays: at that of the time there is no telling
-// what the signal was for.
+// Lower the limit of RESOURCE to MOST. The hard limit stays: at that of the time there is no
+// telling what the signal was for.
 static void limit(int resource, uint64_t most)
 {
 	struct rlimit limits;
@@ -77,7 +78,8 @@ static uint64_t size_of(const char *path, const char *end)
 
 static void limit_all(const struct tp_dwarf_request *request)
 {
-	// The C library and the sanitizers print when memory is corrupt. That is told in better words.
+	// The C library and the sanitizers print when memory is corrupt. That is told in better
+	// words.
 	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null >= 0) {
 		dup2(null, STDOUT_FILENO);
@@ -104,8 +106,8 @@ static void add_text(struct tp_buf *out, const char *text)
 	tp_buf_add(out, text, strlen(text) + 1);
 }
 
-// Each place that was found: number, unit, line, and the number of its file's name, which follows when it
-// is a new one.
+// Each place that was found: number, unit, line, and the number of its file's name, which follows
+// when it is a new one.
 static void add_places(struct tp_buf *out, const struct tp_source_place *places, uint32_t count)
 {
 	static struct {
@@ -211,7 +213,8 @@ static int start(struct tp_process *process, struct task *task, struct tp_err *e
 		     : 0;
 }
 
-// What the process of this FILE answers, of at most MOST bytes: in *GOT, which is empty before, is what its work has added.
+// What the process of this FILE answers, of at most MOST bytes: in *GOT, which is empty before, is
+// what its work has added.
 static int take(struct tp_process *process, const char *file, uint64_t most, struct tp_buf *got,
     int *status, struct tp_err *err)
 {
@@ -223,7 +226,8 @@ static int take(struct tp_process *process, const char *file, uint64_t most, str
 		memcpy(&code, got->data, sizeof(code));
 		memcpy(&done, got->data + got->size - sizeof(done), sizeof(done));
 	}
-	// Whether all came tells more than the exit status, which is not known if SIGCHLD is ignored.
+	// Whether all came tells more than the exit status, which is not known if SIGCHLD is
+	// ignored.
 	if (!received || done != DONE)
 		return failed(file, *status, err);
 	got->size -= sizeof(done);

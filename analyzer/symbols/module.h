@@ -59,8 +59,8 @@ struct tp_cache_entry {
 #define TP_CACHE_ABSENT UINT32_MAX
 
 /*
- * Read the kept symbols of the build ID. 0 also if that is nothing (or the ID too short). TP_ERR_FORMAT if the
- * file is damaged, TP_ERR_MEMORY; then the cache is empty.
+ * Read the kept symbols of the build ID. 0 also if that is nothing (or the ID too short).
+ * TP_ERR_FORMAT if the file is damaged, TP_ERR_MEMORY; then the cache is empty.
  */
 int tp_symbol_cache_read(struct tp_symbol_cache *cache, const uint8_t *build_id,
     uint32_t build_id_size, struct tp_arena *arena, struct tp_err *err);
@@ -81,8 +81,8 @@ static inline struct tp_module_symbol tp_symbol_cache_get(
 }
 
 /*
- * Keep the COUNT symbols, sorted by address, each once, in place of the old ones: at once or not at all. Where
- * that does not succeed nothing happens, it is a cache.
+ * Keep the COUNT symbols, sorted by address, each once, in place of the old ones: at once or not at
+ * all. Where that does not succeed nothing happens, it is a cache.
  */
 void tp_symbol_cache_write(const struct tp_module_symbol *symbols, uint32_t count,
     const uint8_t *build_id, uint32_t build_id_size);

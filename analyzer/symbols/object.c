@@ -97,8 +97,9 @@ static const object_methods methods = {
     .METHOD(load_section) = load,
 };
 
-// Without a handler libdwarf ends the program at the first error of a call that was given no place for
-// it. Those errors are not lost: such a call fails, and its caller goes on without what it asked for.
+// Without a handler libdwarf ends the program at the first error of a call that was given no place
+// for it. Those errors are not lost: such a call fails, and its caller goes on without what it
+// asked for.
 static void ignore(Dwarf_Error error, Dwarf_Ptr context)
 {
 	(void)error;

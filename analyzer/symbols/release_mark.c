@@ -24,7 +24,8 @@ static uint32_t word_at(const unsigned char *bytes, bool big)
 	return word;
 }
 
-// Counts the notes that begin in the first `fresh` of `size` bytes, which are at `offset` in the file.
+// Counts the notes that begin in the first `fresh` of `size` bytes, which are at `offset` in the
+// file.
 static void scan(struct tp_release_mark *mark, const unsigned char *bytes, size_t size,
     size_t fresh, uint64_t offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Whether a file was made for profiling: the notes that pass and runtime leave (abi.h, teeperf_note), and
- * for ELF files their symbols. The file is untrusted.
+ * Whether a file was made for profiling: the notes that pass and runtime leave (abi.h,
+ * teeperf_note), and for ELF files their symbols. The file is untrusted.
  */
 #ifndef TP_RELEASE_MARK_H
 #define TP_RELEASE_MARK_H

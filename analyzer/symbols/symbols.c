@@ -25,7 +25,8 @@ struct place {
 };
 #define NOWHERE UINT32_MAX
 
-// Modules by where they begin, for looking one up. Their names, the low halves of their addresses, wrap.
+// Modules by where they begin, for looking one up. Their names, the low halves of their addresses,
+// wrap.
 struct finder {
 	const struct tp_module_map *map;
 	uint32_t *by_start;
@@ -135,8 +136,8 @@ static bool finder_init(
 	return true;
 }
 
-// The module that has this function, and its address there. The map gives each module names of its own,
-// or leaves it out: no name is better than a wrong one.
+// The module that has this function, and its address there. The map gives each module names of its
+// own, or leaves it out: no name is better than a wrong one.
 static uint32_t module_of(
     const struct finder *finder, const struct tp_symbol_key *key, uint64_t *address)
 {
@@ -326,8 +327,8 @@ static char *folder_of(const char *file)
 			     : strdup(".");
 }
 
-// OPTIONS with the folders near the trace, and a ROOM for files, as a trace may list any number of modules. Returns what is to be
-// freed.
+// OPTIONS with the folders near the trace, and a ROOM for files, as a trace may list any number of
+// modules. Returns what is to be freed.
 static char *near_options(struct tp_symbol_options *limited,
     const struct tp_symbol_options *options, const struct tp_tracefile *trace, uint32_t *room)
 {

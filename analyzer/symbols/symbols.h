@@ -10,7 +10,10 @@
 #include "analyzer/symbols/lines.h"
 #include "analyzer/trace/tracefile.h"
 
-/* All strings but `raw` are clean (common/clean.h), and live as long as the arena that they were made in. */
+/*
+ * All strings but `raw` are clean (common/clean.h), and live as long as the arena that they were
+ * made in.
+ */
 struct tp_symbol {
 	const char *name;    /* demangled; "module+0xOFFSET" or "0xLOW" if there is none */
 	const char *linkage; /* as in the symbol table, but clean; "" if there is none */
@@ -42,8 +45,9 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
     struct tp_arena *arena, struct tp_problems *notes, struct tp_err *err);
 
 /*
- * Hand all linkage names that the trace and the modules' symbol tables have for each of the COUNT functions in KEYS to TAKE:
- * constructors, destructors and aliases have several. `is_all`: of a whole table, which misses none. 0 or TP_ERR_MEMORY.
+ * Hand all linkage names that the trace and the modules' symbol tables have for each of the COUNT
+ * functions in KEYS to TAKE: constructors, destructors and aliases have several. `is_all`: of a
+ * whole table, which misses none. 0 or TP_ERR_MEMORY.
  */
 int tp_symbols_each_name(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
     const struct tp_symbol_key *keys, uint32_t count,
@@ -51,8 +55,8 @@ int tp_symbols_each_name(const struct tp_tracefile *trace, const struct tp_symbo
     struct tp_err *err);
 
 /*
- * tp_symbol_calls_find for module number PLACE of the trace's map, with the files of it that tp_symbols_resolve finds. 0 or a
- * negative tp_error; TP_ERR_NOT_FOUND without debug information.
+ * tp_symbol_calls_find for module number PLACE of the trace's map, with the files of it that
+ * tp_symbols_resolve finds. 0 or a negative tp_error; TP_ERR_NOT_FOUND without debug information.
  */
 int tp_symbols_calls(const struct tp_tracefile *trace, const struct tp_symbol_options *options,
     uint32_t place, struct tp_call_function *functions, uint32_t count, struct tp_call_sites *sites,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What libdwarf reads: a file, through our own sections; its compilation units, and what was split off them into .dwo
- * files or packed into one .dwp file; the addresses of their entries. Include <dwarf.h> and <libdwarf.h> before it.
+ * What libdwarf reads: a file, through our own sections; its compilation units, and what was split
+ * off them into .dwo files or packed into one .dwp file; the addresses of their entries. Include
+ * <dwarf.h> and <libdwarf.h> before it.
  */
 #ifndef TP_SYMBOL_UNITS_H
 #define TP_SYMBOL_UNITS_H
@@ -10,7 +11,10 @@
 #include "analyzer/symbols/lines.h"
 #include "analyzer/symbols/elf/file.h"
 
-/* The two interfaces of libdwarf, that of Debian 12 (20210528) and the one since 0.x, differ here and in object.c. */
+/*
+ * The two interfaces of libdwarf, that of Debian 12 (20210528) and the one since 0.x, differ here
+ * and in object.c.
+ */
 #ifdef DW_LIBDWARF_VERSION_MAJOR
 typedef Dwarf_Obj_Access_Interface_a tp_object_interface;
 #else
@@ -25,8 +29,8 @@ struct tp_symbol_object {
 };
 
 /*
- * Open the file PATH, which must outlive it; it must not be moved meanwhile. 0, TP_ERR_NOT_FOUND without debug
- * information, or another negative tp_error. Close it in any case.
+ * Open the file PATH, which must outlive it; it must not be moved meanwhile. 0, TP_ERR_NOT_FOUND
+ * without debug information, or another negative tp_error. Close it in any case.
  */
 int tp_symbol_object_open(struct tp_symbol_object *object, const char *path, struct tp_err *err);
 void tp_symbol_object_close(struct tp_symbol_object *object);
@@ -56,9 +60,9 @@ struct tp_dwarf_units {
 };
 
 /*
- * Open the file PATH and list its units of code. PATH must outlive it, and it must not be moved. What stands
- * behind a damaged header is left out: then *DAMAGE is set (it may be NULL). 0 or a negative tp_error;
- * TP_ERR_NOT_FOUND without debug information. Close it in any case.
+ * Open the file PATH and list its units of code. PATH must outlive it, and it must not be moved.
+ * What stands behind a damaged header is left out: then *DAMAGE is set (it may be NULL). 0 or a
+ * negative tp_error; TP_ERR_NOT_FOUND without debug information. Close it in any case.
  */
 int tp_dwarf_units_open(
     struct tp_dwarf_units *units, const char *path, struct tp_err *damage, struct tp_err *err);
@@ -107,13 +111,17 @@ struct tp_whole_unit {
 bool tp_whole_unit_open(struct tp_whole_unit *whole, const struct tp_dwarf_units *main,
     const struct tp_dwarf_unit *unit);
 /*
- * If it is a skeleton, look for the rest of it: in PROGRAM.dwp; else in the file that it names, where that says; below the
- * folder of the program; in a --debug-dir. Its ID must be that of the skeleton. What is found lives until the next call;
- * without it the unit stays as it is. False: what was found cannot be read.
+ * If it is a skeleton, look for the rest of it: in PROGRAM.dwp; else in the file that it names,
+ * where that says; below the folder of the program; in a --debug-dir. Its ID must be that of the
+ * skeleton. What is found lives until the next call; without it the unit stays as it is. False:
+ * what was found cannot be read.
  */
 bool tp_whole_unit_split(
     struct tp_whole_unit *whole, struct tp_split *split, const struct tp_dwarf_units *main);
-/* The names of its files: a split unit may have them itself, or leave them to its skeleton. False: an error. */
+/*
+ * The names of its files: a split unit may have them itself, or leave them to its skeleton. False:
+ * an error.
+ */
 bool tp_whole_unit_files(struct tp_whole_unit *whole);
 static inline bool tp_whole_unit_is_split(const struct tp_whole_unit *whole)
 {
@@ -121,8 +129,8 @@ static inline bool tp_whole_unit_is_split(const struct tp_whole_unit *whole)
 }
 
 /*
- * For dies.h: the unit's bytes, and its lists of addresses, which need *BYTES. Both live as long as the files are open. False:
- * something is missing.
+ * For dies.h: the unit's bytes, and its lists of addresses, which need *BYTES. Both live as long as
+ * the files are open. False: something is missing.
  */
 bool tp_whole_unit_bytes(const struct tp_whole_unit *whole, struct tp_dwarf_units *main,
     struct tp_dies_unit *bytes, struct tp_rnglists *lists);
@@ -132,8 +140,8 @@ void tp_split_release(struct tp_split *split);
 /* ---- addresses */
 
 /*
- * Call CALL for each range of DIE in the unit: DW_AT_low_pc and DW_AT_high_pc, else DW_AT_ranges. An entry without code
- * has no range.
+ * Call CALL for each range of DIE in the unit: DW_AT_low_pc and DW_AT_high_pc, else DW_AT_ranges.
+ * An entry without code has no range.
  */
 enum tp_ranges tp_symbol_ranges(
     const struct tp_whole_unit *whole, Dwarf_Die die, tp_range_fn *call, void *context);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The records of a trace's chunks, packed or not; and the checks that were left for when these are read.
+// The records of a trace's chunks, packed or not; and the checks that were left for when these are
+// read.
 #include "tracefile.h"
 
 #include "common/chunks/checksum.h"

@@ -12,7 +12,8 @@
 #define PAIRS_MOST (UINT64_C(1) << 24)
 // So exact are the times of switches and of records at least.
 #define SLACK_NS 10000
-// Another thread contradicts so many times more than the right one, which does where a clock stood still.
+// Another thread contradicts so many times more than the right one, which does where a clock stood
+// still.
 #define CLEARLY 20
 // More need not be counted of a pair.
 #define ENOUGH (UINT32_C(1) << 16)
@@ -21,10 +22,11 @@
 
 struct match {
 	struct tp_tracefile *trace;
+	// for each recorded thread and each of the host's: stretches without a processor with
+	// events
 	uint64_t slack;  // ticks
 	uint64_t *times; // of the events of a chunk
-	uint32_t *
-	    contradict; // for each recorded thread and each of the host's: stretches without a processor with events
+	uint32_t *contradict;
 	uint32_t *ran; // for each recorded thread: the host's, or NOBODY
 	bool *used;    // for each of the host's
 };
@@ -103,7 +105,8 @@ static int look(struct match *match, uint32_t thread, struct tp_chunk_reader *re
 	return 0;
 }
 
-// The only one of the host's threads that nobody else has and that does not contradict THREAD; NOBODY: there is none.
+// The only one of the host's threads that nobody else has and that does not contradict THREAD;
+// NOBODY: there is none.
 static uint32_t choose(const struct match *match, uint32_t thread)
 {
 	const uint32_t hosts = match->trace->sched.thread_count;
@@ -127,7 +130,8 @@ static uint32_t choose(const struct match *match, uint32_t thread)
 	return is_clear ? best : NOBODY;
 }
 
-// Each thread that is found leaves fewer for the others. Two that want the same one have it neither.
+// Each thread that is found leaves fewer for the others. Two that want the same one have it
+// neither.
 static bool assign(struct match *match, uint32_t *wanted, uint32_t *wants)
 {
 	const struct tp_tracefile *trace = match->trace;

@@ -13,7 +13,8 @@
 
 enum {
 	OPEN_MAX = 1 << 16, // phases of a thread that are open: of more, the older half never ends
-	// A phase that ends is among the last ones: a hostile trace could make us search a deep stack again and again.
+	// A phase that ends is among the last ones: a hostile trace could make us search a deep
+	// stack again and again.
 	SEARCH_MAX = 1000,
 };
 #define LEFT_OUT UINT32_MAX
@@ -306,7 +307,8 @@ static bool is_called(const struct tp_mark *mark, const char *name, size_t lengt
 	return mark->timed && strlen(mark->name) == length && memcmp(mark->name, name, length) == 0;
 }
 
-// The mark of that name, or "NAME#N", from number FIRST on; of phases only those, if so wanted. NULL: there is none.
+// The mark of that name, or "NAME#N", from number FIRST on; of phases only those, if so wanted.
+// NULL: there is none.
 static const struct tp_mark *find(
     const struct tp_marks *marks, uint64_t first, const char *name, size_t length, bool phases)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Marks: moments, and phases of threads, that a program has named (teeperf.h) or somebody outside has (teeperf ctl mark).
- * Only who shows them reads them: that takes a look at each record of the threads that have any (tp_analysis_marks).
+ * Marks: moments, and phases of threads, that a program has named (teeperf.h) or somebody outside
+ * has (teeperf ctl mark). Only who shows them reads them: that takes a look at each record of the
+ * threads that have any (tp_analysis_marks).
  */
 #ifndef TP_MARKS_H
 #define TP_MARKS_H
@@ -41,8 +42,9 @@ struct tp_marks {
 enum { TP_MARKS_MAX = 1 << 18 };
 
 /*
- * The marks from outside, and those of threads whose index in trace->threads is WANTED (NULL: of all); of a thread whose chunks
- * cannot all be read, those before. 0 or TP_ERR_MEMORY. Release it in any case.
+ * The marks from outside, and those of threads whose index in trace->threads is WANTED (NULL: of
+ * all); of a thread whose chunks cannot all be read, those before. 0 or TP_ERR_MEMORY. Release it
+ * in any case.
  */
 int tp_marks_read(struct tp_marks *marks, const struct tp_tracefile *trace, const bool *wanted,
     struct tp_err *err);
@@ -52,9 +54,10 @@ void tp_marks_release(struct tp_marks *marks);
 const char *tp_mark_kind_name(const struct tp_mark *mark);
 
 /*
- * What RANGE, "A..B", "A..", "..B" or "A", means: from the first mark A to the first mark B behind it, of phases their begins;
- * or the first phase A. "A#2" is the second one of that name. Ticks, *FROM 0 and *TO UINT64_MAX where it is open. 0;
- * TP_ERR_NOT_FOUND if there are no such marks, with those that there are.
+ * What RANGE, "A..B", "A..", "..B" or "A", means: from the first mark A to the first mark B behind
+ * it, of phases their begins; or the first phase A. "A#2" is the second one of that name. Ticks,
+ * *FROM 0 and *TO UINT64_MAX where it is open. 0; TP_ERR_NOT_FOUND if there are no such marks, with
+ * those that there are.
  */
 int tp_marks_range(const struct tp_marks *marks, const char *range, const char *file,
     uint64_t *from, uint64_t *to, struct tp_err *err);

@@ -196,7 +196,8 @@ const char *tp_meter_table_read(struct tp_meter_table *table, struct tp_arena *a
 	const uint64_t phases = count_phases(readings, count, meter_count);
 	if (!phases)
 		return "its readings are out of order, or belong to no meter";
-	// Of all such sections together: each replaces the one before, whose memory is not given back.
+	// Of all such sections together: each replaces the one before, whose memory is not given
+	// back.
 	new.made = table->made + phases *meter_count;
 	if (phases * meter_count > ROWS_MOST || new.made > 4 * ROWS_MOST)
 		return "it has too many phases";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The sections COUNTERS and ENERGY (docs/format.md, Meters): what each meter showed in the whole run, and in each phase
- * between two switches or marks.
+ * The sections COUNTERS and ENERGY (docs/format.md, Meters): what each meter showed in the whole
+ * run, and in each phase between two switches or marks.
  */
 #ifndef TP_TRACE_METERS_H
 #define TP_TRACE_METERS_H
@@ -44,8 +44,8 @@ struct tp_meter_table {
 };
 
 /*
- * Read the section. NULL, or why it is not used, and *TABLE is as before then; *MEMORY: there was enough. What *TABLE points to
- * is in ARENA.
+ * Read the section. NULL, or why it is not used, and *TABLE is as before then; *MEMORY: there was
+ * enough. What *TABLE points to is in ARENA.
  */
 const char *tp_meter_table_read(struct tp_meter_table *table, struct tp_arena *arena,
     const void *payload, uint64_t size, bool *memory);

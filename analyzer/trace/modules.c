@@ -182,7 +182,8 @@ static bool is_alone(const struct build *build, uint32_t index)
 	return alone;
 }
 
-// Where names are free for SIZE bytes: *SPAN and *FROM, the place to look on from, are updated. 0: nowhere.
+// Where names are free for SIZE bytes: *SPAN and *FROM, the place to look on from, are updated. 0:
+// nowhere.
 static uint64_t find_free(
     const struct build *build, uint64_t size, uint64_t offset, uint32_t *span, uint64_t *from)
 {

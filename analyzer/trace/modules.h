@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Whose a name is. Records name functions by the low half of an address, and one address may be that
- * of several modules in turn: libraries are unloaded and others loaded at their place; and the same
- * library may come back elsewhere. The map gives each module one place of its own, made up where its
- * own is shared, and moves the names in records there, by their times. So a name has one meaning, and
- * a function one name.
+ * Whose a name is. Records name functions by the low half of an address, and one address may be
+ * that of several modules in turn: libraries are unloaded and others loaded at their place; and the
+ * same library may come back elsewhere. The map gives each module one place of its own, made up
+ * where its own is shared, and moves the names in records there, by their times. So a name has one
+ * meaning, and a function one name.
  */
 #ifndef TP_MODULE_MAP_H
 #define TP_MODULE_MAP_H
@@ -46,15 +46,15 @@ struct tp_module_map {
 };
 
 /*
- * Make the map of the COUNT modules of FILE, which must outlive it, in the arena. Modules that cannot be
- * distinguished are a problem. 0 or TP_ERR_MEMORY.
+ * Make the map of the COUNT modules of FILE, which must outlive it, in the arena. Modules that
+ * cannot be distinguished are a problem. 0 or TP_ERR_MEMORY.
  */
 int tp_module_map_init(struct tp_module_map *map, const struct teeperf_module *modules,
     uint32_t count, const char *file, struct tp_problems *problems, struct tp_arena *arena);
 
 /*
- * Move the names in a thread's next chunk. *LAST is the thread's own, 0 at first: the latest time so
- * far. Names that may be those of several modules stay, and are in none of map->modules.
+ * Move the names in a thread's next chunk. *LAST is the thread's own, 0 at first: the latest time
+ * so far. Names that may be those of several modules stay, and are in none of map->modules.
  */
 void tp_module_map_chunk(const struct tp_module_map *map, uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t *last);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The parser of trace files: the file header, then one section after the other. And sections made in memory.
+// The parser of trace files: the file header, then one section after the other. And sections made
+// in memory.
 #include "reader.h"
 
 #include "common/bytes.h"

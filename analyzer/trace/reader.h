@@ -30,7 +30,10 @@ struct tp_reader {
 struct tp_section {
 	uint64_t offset; /* of its header in the file */
 	struct teeperf_section header;
-	/* header.size bytes, until the next call; of chunks that are skimmed at most sizeof(struct teeperf_packed) */
+	/*
+	 * header.size bytes, until the next call; of chunks that are skimmed at most sizeof(struct
+	 * teeperf_packed)
+	 */
 	const uint8_t *payload;
 	bool damaged; /* the checksum does not fit: do not believe the payload */
 };
@@ -54,7 +57,10 @@ const char *tp_section_name(uint32_t type);
 
 /* ---- sections of a trace that is made in memory */
 
-/* Add a section (docs/format.md) of `size` bytes to OUT, with its checksum and what fills it up to a multiple of 8. */
+/*
+ * Add a section (docs/format.md) of `size` bytes to OUT, with its checksum and what fills it up to
+ * a multiple of 8.
+ */
 void tp_trace_section_add(struct tp_buf *out, uint32_t type, const void *payload, uint64_t size);
 /* The same with the contents of PAYLOAD, which is empty then. If that has failed, so has OUT. */
 void tp_trace_section_put(struct tp_buf *out, uint32_t type, struct tp_buf *payload);

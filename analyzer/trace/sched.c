@@ -53,8 +53,8 @@ struct clock {
 	struct tp_timebase base;
 	const struct teeperf_trace_point *points;
 	uint32_t count;
-	bool
-	    by_points; /* ticks of a soft clock come at the pace of its thread, not along one line */
+	/* ticks of a soft clock come at the pace of its thread, not along one line */
+	bool by_points;
 };
 
 static uint64_t along(
@@ -112,7 +112,8 @@ static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches
 		const struct teeperf_trace_sched_switch *at = &switches[i];
 		const bool early = at->time_ns < sched->from_ns;
 		if (early || at->kind != TEEPERF_SCHED_ON) {
-			// Twice in a row: that it came back between was lost, so only the latter counts.
+			// Twice in a row: that it came back between was lost, so only the latter
+			// counts.
 			is_off = at->kind != TEEPERF_SCHED_ON;
 			off_ns = early ? sched->from_ns : at->time_ns;
 			preempted = at->kind == TEEPERF_SCHED_PREEMPTED;
@@ -128,7 +129,8 @@ static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches
 			stretches[made++] = (struct tp_off_stretch){from, to, preempted};
 		last = to > last ? to : last;
 	}
-	// Where it last lost the processor nothing follows; or its coming back was lost, and it is not known how long that took.
+	// Where it last lost the processor nothing follows; or its coming back was lost, and it is
+	// not known how long that took.
 	*end = is_off ? to_ticks(clock, off_ns) : UINT64_MAX;
 	return made;
 }

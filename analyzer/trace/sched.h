@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * When the threads of a trace had no processor: the stretches between the switches of its SCHED sections (docs/format.md,
- * Thread switches), on the trace's clock.
+ * When the threads of a trace had no processor: the stretches between the switches of its SCHED
+ * sections (docs/format.md, Thread switches), on the trace's clock.
  */
 #ifndef TP_TRACE_SCHED_H
 #define TP_TRACE_SCHED_H
@@ -65,7 +65,8 @@ int tp_sched_read_add(struct tp_sched_read *sched, const void *payload, uint64_t
 
 /*
  * All sections are there: make threads of them, which live in the arena. A switch that contradicts
- * the one before it (some were lost) never makes waiting longer than it can be shown to be. 0 or TP_ERR_MEMORY.
+ * the one before it (some were lost) never makes waiting longer than it can be shown to be. 0 or
+ * TP_ERR_MEMORY.
  */
 int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace_clock *clock,
     const struct teeperf_trace_point *points, struct tp_arena *arena);
@@ -75,8 +76,8 @@ void tp_sched_read_release(struct tp_sched_read *sched);
 const struct tp_off_list *tp_sched_find(const struct tp_sched_read *sched, uint64_t os_tid);
 
 /*
- * Ticks without a processor in [from, to). *at is the first stretch that ends behind `from`, from which the next call,
- * with a `from` that is not earlier, goes on; 0 at first.
+ * Ticks without a processor in [from, to). *at is the first stretch that ends behind `from`, from
+ * which the next call, with a `from` that is not earlier, goes on; 0 at first.
  */
 struct tp_off tp_off_between(
     const struct tp_off_list *list, uint32_t *at, uint64_t from, uint64_t to);

@@ -11,7 +11,8 @@
 // A trace in which all functions change over and over again is made by nobody.
 enum { MOVES_MORE = 1 << 22, MOVES_EACH = 64 };
 
-// What is known of a hash while the entries are gone through; the last is of all functions that are on no list.
+// What is known of a hash while the entries are gone through; the last is of all functions that are
+// on no list.
 struct state {
 	uint64_t hash;
 	uint64_t last; // when it moved last
@@ -42,7 +43,8 @@ static bool is_on(uint32_t only, bool listed)
 	return only == TEEPERF_ONLY_LISTED ? listed : only == TEEPERF_ONLY_REST ? !listed : true;
 }
 
-// A tick's records are from before a function was left out, and from behind the time at which it came.
+// A tick's records are from before a function was left out, and from behind the time at which it
+// came.
 static void move(struct work *work, uint32_t index, uint32_t only, uint64_t time)
 {
 	struct state *state = &work->states[index];
@@ -88,7 +90,8 @@ static uint32_t find_state(const struct work *work, uint64_t hash)
 	return TP_LOWER_BOUND(0U, work->state_count, at, work->states[at].hash < hash);
 }
 
-// The selection that begins with entry I: its list, and what moves by it. Returns the number of the next entry.
+// The selection that begins with entry I: its list, and what moves by it. Returns the number of the
+// next entry.
 static size_t apply(struct work *work, size_t i, uint32_t only_before)
 {
 	const struct teeperf_trace_selection head = work->entries[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which functions were recorded when, where that has changed while the program ran: from the selections section of a trace
- * (docs/format.md, Selections).
+ * Which functions were recorded when, where that has changed while the program ran: from the
+ * selections section of a trace (docs/format.md, Selections).
  */
 #ifndef TP_SELECTIONS_H
 #define TP_SELECTIONS_H
@@ -14,7 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When a function was recorded: from ticks moves[0] on not, if it was at first, from moves[1] on again, ... */
+/*
+ * When a function was recorded: from ticks moves[0] on not, if it was at first, from moves[1] on
+ * again, ...
+ */
 struct tp_selected {
 	uint64_t hash;
 	const uint64_t *moves; /* ascending */
@@ -32,7 +35,10 @@ struct tp_selections {
 	    unknown; /* of functions without a name: they may have been in each change */
 };
 
-/* A time, in ticks, that is a fair sample (trace.h, WINDOWS): from selection number SELECTION to the next one. */
+/*
+ * A time, in ticks, that is a fair sample (trace.h, WINDOWS): from selection number SELECTION to
+ * the next one.
+ */
 struct tp_window {
 	uint32_t selection;
 	uint64_t from;
@@ -44,15 +50,15 @@ struct tp_windows {
 };
 
 /*
- * The selections of the COUNT entries in BYTES, which may be unaligned; they live in the arena. What contradicts itself is not
- * used, and becomes a problem of FILE at OFFSET. 0 or TP_ERR_MEMORY.
+ * The selections of the COUNT entries in BYTES, which may be unaligned; they live in the arena.
+ * What contradicts itself is not used, and becomes a problem of FILE at OFFSET. 0 or TP_ERR_MEMORY.
  */
 int tp_selections_init(struct tp_selections *selections, const void *bytes, size_t count,
     const char *file, uint64_t offset, struct tp_problems *problems, struct tp_arena *arena);
 
 /*
- * The same of the COUNT windows in BYTES, of a trace whose selections are known. Windows of no length, and such of selections
- * that are not used, are left out.
+ * The same of the COUNT windows in BYTES, of a trace whose selections are known. Windows of no
+ * length, and such of selections that are not used, are left out.
  */
 int tp_windows_init(struct tp_windows *windows, const struct tp_selections *selections,
     const void *bytes, size_t count, const char *file, uint64_t offset,
@@ -80,7 +86,10 @@ static inline uint64_t tp_selected_end(const struct tp_selected *selected, uint6
 	return moves < selected->count ? selected->moves[moves] : UINT64_MAX;
 }
 
-/* Functions by what records call them, ascending; those that were always recorded are not among them. */
+/*
+ * Functions by what records call them, ascending; those that were always recorded are not among
+ * them.
+ */
 struct tp_selected_name {
 	uint32_t name;
 	const struct tp_selected *selected;

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /*
- * What a reader has read of a file that only grows: the next one, who opens it when it is longer, reads only the new part. All
- * zeroes is an empty one. For one reader at a time.
+ * What a reader has read of a file that only grows: the next one, who opens it when it is longer,
+ * reads only the new part. All zeroes is an empty one. For one reader at a time.
  */
 struct tp_source_memo {
 	struct tp_source_kept *kept; /* in the order in which they were read, by offset */
@@ -57,11 +57,14 @@ int tp_source_read(
     const struct tp_source *source, uint64_t offset, void *to, size_t size, struct tp_err *err);
 
 /*
- * Have the source remember in MEMO what tp_source_read_again reads. False: MEMO was empty, or of another file, which may also
- * be this one when it was longer; it is empty now.
+ * Have the source remember in MEMO what tp_source_read_again reads. False: MEMO was empty, or of
+ * another file, which may also be this one when it was longer; it is empty now.
  */
 bool tp_source_remember(struct tp_source *source, struct tp_source_memo *memo);
-/* As tp_source_read; what was read so before, from the same file, comes from memory. For one thread, with growing offsets. */
+/*
+ * As tp_source_read; what was read so before, from the same file, comes from memory. For one
+ * thread, with growing offsets.
+ */
 int tp_source_read_again(
     const struct tp_source *source, uint64_t offset, void *to, size_t size, struct tp_err *err);
 /* Forget what was read from OFFSET on: it may change. */

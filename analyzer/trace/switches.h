@@ -25,9 +25,9 @@ struct tp_gaps {
 };
 
 /*
- * The gaps between the COUNT switches in WORDS, which may be unaligned; they live in the arena. If the
- * switches contradict themselves, none is believed, and that becomes a problem of FILE at OFFSET: no
- * gaps may hide what was recorded. 0 or TP_ERR_MEMORY.
+ * The gaps between the COUNT switches in WORDS, which may be unaligned; they live in the arena. If
+ * the switches contradict themselves, none is believed, and that becomes a problem of FILE at
+ * OFFSET: no gaps may hide what was recorded. 0 or TP_ERR_MEMORY.
  */
 int tp_gaps_init(struct tp_gaps *gaps, const void *words, size_t count, const char *file,
     uint64_t offset, struct tp_problems *problems, struct tp_arena *arena);

@@ -17,8 +17,9 @@ struct tp_system {
 };
 
 /*
- * Add the SIZE bytes of a section. NULL; or why nothing of it is used, a text that is never freed; *memory is false if there is
- * none. Of an event that is kept, the times do not overflow, and nothing else is believed.
+ * Add the SIZE bytes of a section. NULL; or why nothing of it is used, a text that is never freed;
+ * *memory is false if there is none. Of an event that is kept, the times do not overflow, and
+ * nothing else is believed.
  */
 const char *tp_system_add(
     struct tp_system *system, const void *payload, uint64_t size, bool *memory);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Ticks to nanoseconds, by the rule in trace.h: the line through the first and the last point of the
- * clock section, else its nominal rate, else not at all.
+ * Ticks to nanoseconds, by the rule in trace.h: the line through the first and the last point of
+ * the clock section, else its nominal rate, else not at all.
  */
 #ifndef TP_TIMEBASE_H
 #define TP_TIMEBASE_H
@@ -33,8 +33,9 @@ static inline double tp_timebase_real_ticks(const struct tp_timebase *base, doub
 	return ns * (double)base->ticks / (double)base->ns;
 }
 /*
- * When the recorder's clock stood at NS, by the two points around it, between which the trace's clock may run otherwise than
- * on the whole (a soft clock). pre: base->has_origin, of this clock and these points.
+ * When the recorder's clock stood at NS, by the two points around it, between which the trace's
+ * clock may run otherwise than on the whole (a soft clock). pre: base->has_origin, of this clock
+ * and these points.
  */
 uint64_t tp_timebase_find(const struct tp_timebase *base, const struct teeperf_trace_clock *clock,
     const struct teeperf_trace_point *points, uint64_t ns);

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A trace that is being opened. Of threads only the raw tables are kept: tp_verify_threads makes the list of them.
+// A trace that is being opened. Of threads only the raw tables are kept: tp_verify_threads makes
+// the list of them.
 struct loader {
 	struct tp_tracefile *trace;
 	const struct teeperf_thread *threads;
@@ -77,8 +78,8 @@ static void add_chunk(struct loader *loader, const struct tp_section *section)
 	}
 }
 
-// A copy of what is left of a section, if that is COUNT entries. NULL if it is not, which becomes a problem for the
-// reason WHY, and without memory.
+// A copy of what is left of a section, if that is COUNT entries. NULL if it is not, which becomes a
+// problem for the reason WHY, and without memory.
 static void *copy_entries(struct loader *loader, const struct tp_section *section,
     struct tp_bytes *bytes, uint64_t count, size_t entry_size, const char *why)
 {
@@ -318,8 +319,9 @@ static void add_sched(struct loader *loader, const struct tp_section *section)
 }
 
 /*
- * When each thread had no processor. Ids of another machine, or of a library OS, would be taken for those of the host's
- * threads: there, nothing is known, unless times tell which of the host's threads it was.
+ * When each thread had no processor. Ids of another machine, or of a library OS, would be taken for
+ * those of the host's threads: there, nothing is known, unless times tell which of the host's
+ * threads it was.
  */
 static int give_sched(const struct loader *loader)
 {
@@ -362,7 +364,8 @@ static int compare_attached(const void *a, const void *b)
 	return TP_COMPARE(((const struct attached *)a)->tid, ((const struct attached *)b)->tid);
 }
 
-// Which threads were there when the recorder attached. An id may be given to another thread later, which has a higher number.
+// Which threads were there when the recorder attached. An id may be given to another thread later,
+// which has a higher number.
 static void give_attached(struct loader *loader)
 {
 	struct tp_tracefile *trace = loader->trace;

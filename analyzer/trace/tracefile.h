@@ -33,8 +33,8 @@ struct tp_chunk {
 };
 
 /*
- * The name of what was running when a recorder attached: a record names no function so low. In threads that are `attached` all
- * that is called outermost is called from there.
+ * The name of what was running when a recorder attached: a record names no function so low. In
+ * threads that are `attached` all that is called outermost is called from there.
  */
 #define TP_NAME_ATTACHED 4
 
@@ -85,8 +85,8 @@ struct tp_tracefile {
 	uint64_t chunk_count;
 	uint64_t chunk_room;
 	/*
-	 * Whoever reads all chunks may have them checked then, and read the file once: set it between tp_tracefile_begin and
-	 * _load, and ask tp_tracefile_is_whole in the end.
+	 * Whoever reads all chunks may have them checked then, and read the file once: set it
+	 * between tp_tracefile_begin and _load, and ask tp_tracefile_is_whole in the end.
 	 */
 	bool defers;
 	struct tp_chunk_checks *checks; /* NULL: all chunks were checked */
@@ -128,9 +128,9 @@ struct tp_tracefile {
  */
 int tp_tracefile_open(struct tp_tracefile *trace, const char *file, struct tp_err *err);
 /*
- * The two steps of it, for those who do something with the source in between: translate it (import_open.h), or give it
- * MORE sections behind those of the file (section.h), which outlive the trace. Of two chunks that are one, that of
- * the file counts.
+ * The two steps of it, for those who do something with the source in between: translate it
+ * (import_open.h), or give it MORE sections behind those of the file (section.h), which outlive the
+ * trace. Of two chunks that are one, that of the file counts.
  */
 int tp_tracefile_begin(struct tp_tracefile *trace, const char *file, struct tp_err *err);
 int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err);
@@ -138,8 +138,9 @@ int tp_tracefile_from_memory(struct tp_tracefile *trace, const char *name, const
     size_t size, struct tp_err *err);
 void tp_tracefile_close(struct tp_tracefile *trace);
 /*
- * Of a trace that defers, check the chunks that were not read. False: there is damage, of chunks or other; what was
- * made of the trace is of no use, and only without `defers` its problems are reported as they are.
+ * Of a trace that defers, check the chunks that were not read. False: there is damage, of chunks or
+ * other; what was made of the trace is of no use, and only without `defers` its problems are
+ * reported as they are.
  */
 bool tp_tracefile_is_whole(const struct tp_tracefile *trace);
 
@@ -148,22 +149,28 @@ bool tp_tracefile_host(const struct tp_tracefile *trace, const char *key, char *
 /* The last component of the program's name, or "program". Lives as long as the trace. */
 const char *tp_tracefile_program(const struct tp_tracefile *trace);
 
-/* ---- what a trace says about itself, held against its contents; differences become problems of it (verify.c) */
+/*
+ * ---- what a trace says about itself, held against its contents; differences become problems of it
+ * (verify.c)
+ */
 
 /*
- * Sort the chunks by thread and sequence, drop duplicates, report gaps, and fill trace->threads from
- * the chunks and from the COUNT entries of the thread table. 0 or TP_ERR_MEMORY.
+ * Sort the chunks by thread and sequence, drop duplicates, report gaps, and fill trace->threads
+ * from the chunks and from the COUNT entries of the thread table. 0 or TP_ERR_MEMORY.
  */
 int tp_verify_threads(struct tp_tracefile *trace, const struct teeperf_thread *table, size_t count,
     struct tp_err *err);
 
 /*
- * Compare the end section with what was read, and fill trace->lacks. STOPPED: reading broke off, which was
- * reported. After tp_verify_threads.
+ * Compare the end section with what was read, and fill trace->lacks. STOPPED: reading broke off,
+ * which was reported. After tp_verify_threads.
  */
 void tp_verify_end(struct tp_tracefile *trace, bool stopped);
 
-/* tp_verify_threads has sorted the chunks: from now on they are checked when they are read. 0 or TP_ERR_MEMORY. */
+/*
+ * tp_verify_threads has sorted the chunks: from now on they are checked when they are read. 0 or
+ * TP_ERR_MEMORY.
+ */
 int tp_chunk_checks_make(struct tp_tracefile *trace, struct tp_err *err);
 
 /* ---- records */

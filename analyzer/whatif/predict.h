@@ -39,8 +39,8 @@ struct tp_predictions {
 };
 
 /*
- * pre: of an analysis without a range and filters. 0; TP_ERR_NOT_FOUND: the trace lacks the data, or no function
- * matches; TP_ERR_SYNTAX: a bad pattern; TP_ERR_MEMORY. Release it in any case.
+ * pre: of an analysis without a range and filters. 0; TP_ERR_NOT_FOUND: the trace lacks the data,
+ * or no function matches; TP_ERR_SYNTAX: a bad pattern; TP_ERR_MEMORY. Release it in any case.
  */
 int tp_predict(struct tp_predictions *predictions, const struct tp_analysis *analysis,
     const struct tp_predict_options *options, struct tp_err *err);

@@ -200,7 +200,8 @@ static bool list_thread_loads(struct work *work, uint32_t number)
 	return add_load(work, at, end, true);
 }
 
-// While processors are free for the program, and threads could run: others have them, and each thread lacks its part.
+// While processors are free for the program, and threads could run: others have them, and each
+// thread lacks its part.
 static double taken_at(const struct load *load, uint32_t processors)
 {
 	const int64_t others = (int64_t)processors - load->running;
@@ -345,7 +346,8 @@ static bool add_pieces(struct work *work)
 	return true;
 }
 
-// At the end of which piece the thread was that woke the others. Where it did nothing before, they did not wait for it.
+// At the end of which piece the thread was that woke the others. Where it did nothing before, they
+// did not wait for it.
 static void join_pieces(struct work *work)
 {
 	struct tp_run *run = work->run;
@@ -361,7 +363,8 @@ static void join_pieces(struct work *work)
 			const struct tp_run_thread *waker = &run->threads[piece->thread];
 			uint64_t behind = TP_LOWER_BOUND(
 			    (uint64_t)0, waker->count, middle, waker->pieces[middle].to <= at);
-			// It ran to do so. Each wait is behind what it waits for, so there are no circles.
+			// It ran to do so. Each wait is behind what it waits for, so there are no
+			// circles.
 			while (behind && waker->pieces[behind - 1].kind != TP_PIECE_RUN)
 				behind--;
 			piece->piece = behind ? behind - 1 : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A run as what its threads did and waited for: each thread is a row of pieces, and a piece that waits names the piece of another
- * thread at whose end that one woke it. Made from the switches of threads (SCHED sections) and from who woke whom (SYSTEM
- * sections), without a look at calls.
+ * A run as what its threads did and waited for: each thread is a row of pieces, and a piece that
+ * waits names the piece of another thread at whose end that one woke it. Made from the switches of
+ * threads (SCHED sections) and from who woke whom (SYSTEM sections), without a look at calls.
  */
 #ifndef TP_RUN_H
 #define TP_RUN_H
@@ -11,7 +11,8 @@
 
 enum tp_piece_kind {
 	TP_PIECE_RUN, /* it computed */
-	TP_PIECE_STAND, /* it waited for time, a device, or somebody who is not recorded: that long in any case */
+	/* it waited for time, a device, or somebody who is not recorded: that long in any case */
+	TP_PIECE_STAND,
 	TP_PIECE_WAIT, /* it waited for another thread of the run */
 };
 
@@ -19,8 +20,9 @@ struct tp_piece {
 	uint64_t from; /* ticks, as they were recorded */
 	uint64_t to;
 	/*
-	 * Ticks. RUN: of a processor, and its part of what others took of the processors while it was preempted behind it. STAND:
-	 * all. WAIT: that part of the time from the wake until it ran.
+	 * Ticks. RUN: of a processor, and its part of what others took of the processors while it
+	 * was preempted behind it. STAND: all. WAIT: that part of the time from the wake until it
+	 * ran.
 	 */
 	double length;
 	uint64_t piece;  /* WAIT: of the other thread, counted as in struct tp_run_thread */
@@ -50,23 +52,24 @@ struct tp_run {
 };
 
 /*
- * pre: of an analysis without a range and filters. PROCESSORS: 0 for as many as the trace tells. 0; TP_ERR_NOT_FOUND: the trace
- * lacks the data; TP_ERR_MEMORY. Release it in any case.
+ * pre: of an analysis without a range and filters. PROCESSORS: 0 for as many as the trace tells. 0;
+ * TP_ERR_NOT_FOUND: the trace lacks the data; TP_ERR_MEMORY. Release it in any case.
  */
 int tp_run_init(struct tp_run *run, const struct tp_analysis *analysis, uint32_t processors,
     struct tp_err *err);
 void tp_run_release(struct tp_run *run);
 
 /*
- * For each of COUNT functions (indices in the analysis), the ticks that it ran in each piece: to IN[i * piece_count + piece], all
- * zeroes beforehand. Its own code, or with `callees` what it calls, too. 0 or TP_ERR_MEMORY.
+ * For each of COUNT functions (indices in the analysis), the ticks that it ran in each piece: to
+ * IN[i * piece_count + piece], all zeroes beforehand. Its own code, or with `callees` what it
+ * calls, too. 0 or TP_ERR_MEMORY.
  */
 int tp_run_shares(const struct tp_run *run, const uint32_t *functions, uint32_t count, bool callees,
     double *in, struct tp_err *err);
 
 /*
- * How many ticks the run takes if of each piece that runs, PART * IN[piece] of its ticks go away (IN may be NULL: as it was).
- * Runnable threads share the processors evenly. 0 or TP_ERR_MEMORY.
+ * How many ticks the run takes if of each piece that runs, PART * IN[piece] of its ticks go away
+ * (IN may be NULL: as it was). Runnable threads share the processors evenly. 0 or TP_ERR_MEMORY.
  */
 int tp_run_simulate(const struct tp_run *run, const double *in, double part, double *ticks);
 

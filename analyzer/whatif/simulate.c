@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * How long a run takes with pieces of other lengths. Runnable threads share P processors evenly: while n of them run, each goes on
- * at the rate min(1, P / n). So all have the same clock of work, and the piece that is over first is the one with the least
- * end on it.
+ * How long a run takes with pieces of other lengths. Runnable threads share P processors evenly:
+ * while n of them run, each goes on at the rate min(1, P / n). So all have the same clock of work,
+ * and the piece that is over first is the one with the least end on it.
  */
 #include "run.h"
 
@@ -67,8 +67,9 @@ struct simulation {
 };
 
 /*
- * The lengths of all pieces. Others got their turn for what a thread ran until then, not for the one piece that it was in: what they took
- * shrinks as the thread's time around it does, of pieces that together ran for some turns of a scheduler.
+ * The lengths of all pieces. Others got their turn for what a thread ran until then, not for the
+ * one piece that it was in: what they took shrinks as the thread's time around it does, of pieces
+ * that together ran for some turns of a scheduler.
  */
 static void find_lengths(struct simulation *simulation, const struct tp_run_thread *thread)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program whose functions take known times. It takes the time of each phase of known_phases.c itself, in turns of
-// about two milliseconds: the plain copy, the plain copy with leaves that return at once, and the copy that
-// a tool looks at; so that whatever else the machine does falls on all three. For each phase it prints a line:
+// A program whose functions take known times. It takes the time of each phase of known_phases.c
+// itself, in turns of about two milliseconds: the plain copy, the plain copy with leaves that
+// return at once, and the copy that a tool looks at; so that whatever else the machine does falls
+// on all three. For each phase it prints a line:
 //
 //   phase NAME CALLS PLAIN_NS HOLLOW_NS LOOKED_AT_NS
 //
-// The hollow time is the callers' own, the difference from the plain one the leaves'. Nothing of that knows of
-// records or of their cost.
+// The hollow time is the callers' own, the difference from the plain one the leaves'. Nothing of
+// that knows of records or of their cost.
 #define _GNU_SOURCE
 #include "known.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The phases of known.c: in each a caller works by itself and calls a leaf. Compiled twice, plain (-DPLAIN,
-// names begin with plain_) and for the tool that is looked at. Hollow callers call leaves that return at once.
+// The phases of known.c: in each a caller works by itself and calls a leaf. Compiled twice, plain
+// (-DPLAIN, names begin with plain_) and for the tool that is looked at. Hollow callers call leaves
+// that return at once.
 #include <stdint.h>
 
 #include "known.h"
@@ -30,8 +31,8 @@ static inline __attribute__((always_inline)) void fence(uint64_t steps)
 #endif
 }
 
-// Busy until so many ticks have passed: a known time, whatever the core's frequency is. It begins when all that was
-// before it is done, or else the time would be that of two functions at once.
+// Busy until so many ticks have passed: a known time, whatever the core's frequency is. It begins
+// when all that was before it is done, or else the time would be that of two functions at once.
 static inline __attribute__((always_inline)) void spin(uint64_t ticks)
 {
 	fence(1);
@@ -40,7 +41,8 @@ static inline __attribute__((always_inline)) void spin(uint64_t ticks)
 	}
 }
 
-// Busy with a chain of multiplications, each waiting for the one before it, in this call and the last.
+// Busy with a chain of multiplications, each waiting for the one before it, in this call and the
+// last.
 static inline __attribute__((always_inline)) uint64_t chain(uint64_t x, uint64_t steps)
 {
 	for (uint64_t i = 0; i < steps; i++) {

@@ -13,7 +13,8 @@ import sys
 
 DATA, ROUNDS = sys.argv[-2], int(sys.argv[-1])
 BARS = {"tsc": 2, "tsc-measured": 2, "tsc-ordered": 2, "soft": 5, "soft-500ns": 5}
-# Functions of 2 ns, and callers whose own time is a loop: what is known of them is not known to 2 %.
+# Functions of 2 ns, and callers whose own time is a loop: what is known of them is not known to 2
+# %.
 UNKNOWN = {"burst_leaf", "deep_caller", "compute_caller", "many_caller"}
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How long it takes to read a list and to decide about functions: allowlist_speed LINES FUNCTIONS. Lists are of
-// several mixes of lines, made up like the functions' names. Beside it what comparing each name with
-// each line takes, measured on a few functions.
+// How long it takes to read a list and to decide about functions: allowlist_speed LINES FUNCTIONS.
+// Lists are of several mixes of lines, made up like the functions' names. Beside it what comparing
+// each name with each line takes, measured on a few functions.
 #include "allowlists/language/list.h"
 #include "common/buf.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program with some 87,000 call paths of up to nine calls, each as likely as its siblings: the worst that
-// an analyzer can get, since no path is soon called again. call_paths CALLS
+// A program with some 87,000 call paths of up to nine calls, each as likely as its siblings: the
+// worst that an analyzer can get, since no path is soon called again. call_paths CALLS
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

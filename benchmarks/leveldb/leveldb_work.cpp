@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an application asks of LevelDB: fill in random order, read at random, scan, overwrite, delete,
-// compact. Its files are in memory (LevelDB's own memory environment).
-// leveldb_work KEYS prints the results.
+// What an application asks of LevelDB: fill in random order, read at random, scan, overwrite,
+// delete, compact. Its files are in memory (LevelDB's own memory environment). leveldb_work KEYS
+// prints the results.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=sh
 #
-# Run one benchmark: build it in each flavour, run the variants in turn, and keep what they cost in the state (state.sh), in
-# figures with these keys:
+# Run one benchmark: build it in each flavour, run the variants in turn, and keep what they cost in
+# the state (state.sh), in figures with these keys:
 #
 #   program_wall, program_cpu, program_kib, program_faults   of one run; the same of whole, the tool with the program
 #   kernel_wall, kernel_cpu                                  what the program itself says, where it does
@@ -12,9 +12,10 @@
 #                                                            BENCH is the program's name
 
 # bench_load FILE: a benchmark's definition; README.md says what it may contain.
-# Of a full run NAME-idle (nobody records) and NAME-on (all is recorded) have the few variants that are compared with a
-# hundredth, in many short rounds. Where others share the processor, its speed changes from second to second: two short runs
-# next to each other have the same, mostly, and over many rounds the rest evens out.
+# Of a full run NAME-idle (nobody records) and NAME-on (all is recorded) have the few variants that
+# are compared with a hundredth, in many short rounds. Where others share the processor, its speed
+# changes from second to second: two short runs next to each other have the same, mostly, and over
+# many rounds the rest evens out.
 bench_is_close() {
 	case $1 in
 	*-idle | *-on) return 0 ;;
@@ -109,7 +110,8 @@ bench_lists() {
 	return 1
 }
 
-# What this benchmark runs, in order, and the flavours that it needs for that, in ready and flavours.
+# What this benchmark runs, in order, and the flavours that it needs for that, in ready and
+# flavours.
 bench_choose() {
 	ready=
 	flavours=
@@ -191,7 +193,8 @@ bench_time_builds() {
 	done
 }
 
-# bench_make_list FLAVOUR PROGRAM NAME: its list, from a first run of the fully instrumented program.
+# bench_make_list FLAVOUR PROGRAM NAME: its list, from a first run of the fully instrumented
+# program.
 bench_make_list() {
 	list=$work/bin/$2/${1#tp-}.allow
 	case $1 in
@@ -244,7 +247,8 @@ bench_once() {
 	[ "$3" != tsc ] || known_events=$(awk '$1 == "events" { print $2 }' "$work/facts")
 }
 
-# bench_due VARIANT ROUND: whether VARIANT is run in ROUND. Some runs say the same each time, and some take long.
+# bench_due VARIANT ROUND: whether VARIANT is run in ROUND. Some runs say the same each time, and
+# some take long.
 bench_due() {
 	! bench_is_close "$name" || return 0
 	case $1 in
@@ -323,7 +327,8 @@ bench_run_own() {
 	done
 }
 
-# bench_run NAME [builds]: measure it. With `builds` what compiling it costs as well, which takes minutes and answers few questions.
+# bench_run NAME [builds]: measure it. With `builds` what compiling it costs as well, which takes
+# minutes and answers few questions.
 bench_run() {
 	name=$1
 	builds_too=no
@@ -368,7 +373,8 @@ bench_run() {
 	[ "$(bench_threads "$name")" != 1 ] || pin=-p
 	known_events=$(awk -F'\t' -v bench="$name" '
 		$1 == "figure" && $2 == bench && $3 == "tsc" && $5 == "events" { events = $6 } END { print events }' "$rows")
-	# Once unmeasured, so that no variant has to read its program and input from the disk; and for its output.
+	# Once unmeasured, so that no variant has to read its program and input from the disk; and
+	# for its output.
 	if [ ! -e "$work/bin/$program/native.reason" ]; then
 		variant_run native "$work/bin/$program/native" $(bench_input "$name") || true
 		cp "$scratch/out" "$work/bin/$program/expected"
@@ -377,8 +383,8 @@ bench_run() {
 		bench_left "$round" $ready
 		[ -n "$left_over" ] || continue
 		state_time "$(state_seconds "$name" $((round - 1)))"
-		# In another order each time, so that none always comes behind the same one. In the first round the number of events
-		# is not known yet that others go by.
+		# In another order each time, so that none always comes behind the same one. In the
+		# first round the number of events is not known yet that others go by.
 		[ "$round" = 1 ] || left_over=$(printf '%s\n' $left_over | shuf | tr '\n' ' ')
 		for variant in $left_over; do
 			state_time 0

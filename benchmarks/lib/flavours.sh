@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=sh
 #
-# Flavours: the ways in which a program is compiled. Each is a folder with the commands cc and c++, so
-# that a build knows nothing of the options behind them. Which of them exist here is found by trying.
+# Flavours: the ways in which a program is compiled. Each is a folder with the commands cc and c++,
+# so that a build knows nothing of the options behind them. Which of them exist here is found by
+# trying.
 #
 # Uses: teeperf, llvm (major), work, here; sets reason when a function fails.
 
@@ -108,7 +109,8 @@ flavour_current() {
 	[ "$(flavour_stamp "$1")" = "$(cat "$work/bin/$2/$1.stamp" 2>/dev/null)" ]
 }
 
-# flavour_build FLAVOUR PROGRAM: into $work/bin/PROGRAM/FLAVOUR. Beside it: .stamp; and .reason, if it failed.
+# flavour_build FLAVOUR PROGRAM: into $work/bin/PROGRAM/FLAVOUR. Beside it: .stamp; and .reason, if
+# it failed.
 flavour_build() {
 	out=$work/bin/$2/$1
 	mkdir -p "$work/bin/$2"
@@ -128,7 +130,8 @@ flavour_time() {
 	rm -rf "$out" "$out".*
 }
 
-# flavour_hot_text FILE: the same without what is run only while somebody records, and without TeePerf's and XRay's runtime.
+# flavour_hot_text FILE: the same without what is run only while somebody records, and without
+# TeePerf's and XRay's runtime.
 flavour_hot_text() {
 	nm --defined-only -S "$1" | awk '
 		$3 ~ /^[tTwWiV]$/ && $4 !~ /\.recorded(\.|$)|^(__)?(teeperf|xray)_|^tp_|xray/ && !seen[$1]++ { print $2 }' |

@@ -3,8 +3,9 @@
 //
 //   wall_ns user_ns system_ns resident_kib minor_faults major_faults status
 //
-// Times and faults include those of descendants that were waited for; resident_kib is the largest of
-// any of them. Nests: the inner one measures the program, the outer one the tool that runs it too.
+// Times and faults include those of descendants that were waited for; resident_kib is the largest
+// of any of them. Nests: the inner one measures the program, the outer one the tool that runs it
+// too.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>

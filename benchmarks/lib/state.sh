@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=sh
 #
-# What has been measured so far, so that a run which was cut off goes on where it was. A state is a folder:
+# What has been measured so far, so that a run which was cut off goes on where it was. A state is a
+# folder:
 #
 #   identity   what its figures belong to: the machine, the teeperf and the benchmarks that were measured
 #   about      when it began, and at which commit
@@ -9,9 +10,10 @@
 #              skip BENCH VARIANT REASON                 what does not work here
 #              done BENCH VARIANT ROUND SECONDS LOAD OTHERS
 #
-# A run of one variant in one round is whole when its line `done` is there; it is added together with the run's figures, and
-# what stands behind the last `done` or `skip` is dropped at the next start. LOAD is the load average before the run, OTHERS
-# how many processors' worth of other work there was during it.
+# A run of one variant in one round is whole when its line `done` is there; it is added together
+# with the run's figures, and what stands behind the last `done` or `skip` is dropped at the next
+# start. LOAD is the load average before the run, OTHERS how many processors' worth of other work
+# there was during it.
 #
 # Uses: work, here, size, llvm; sets state and rows.
 
@@ -79,14 +81,16 @@ state_has() {
 	return 1
 }
 
-# state_begin, and state_end BENCH VARIANT ROUND: around a run; lines "KEY VALUE" are in $work/figures.
+# state_begin, and state_end BENCH VARIANT ROUND: around a run; lines "KEY VALUE" are in
+# $work/figures.
 state_begin() {
 	begun_load=$(cut -d' ' -f1 /proc/loadavg)
 	begun=$(state_clock)
 	: >"$work/figures"
 }
 
-# The time in s, the processor time that the machine has spent, and that of ended children of this shell, in ticks.
+# The time in s, the processor time that the machine has spent, and that of ended children of this
+# shell, in ticks.
 state_clock() {
 	awk '
 		FILENAME == "/proc/uptime" { now = $1 }
@@ -127,7 +131,8 @@ state_seconds() {
 		END { printf "%d", sum + 0.999 }' "$rows"
 }
 
-# state_time SECONDS: stop, to go on another time, unless there is time for something that takes so long.
+# state_time SECONDS: stop, to go on another time, unless there is time for something that takes so
+# long.
 state_time() {
 	# Each turn does something, also if it takes longer than all of the time.
 	if [ -z "$deadline" ] || [ $progress = 0 ]; then

@@ -4,8 +4,8 @@
 # Variants: the ways in which a program is run. variants.tab lists them; here is how each is run and
 # what it leaves behind.
 #
-# Uses: teeperf, llvm, work, here, limit_s; pin, an option of measure; known_events, the events of a run,
-# if known; scratch is a folder in memory for what tools write.
+# Uses: teeperf, llvm, work, here, limit_s; pin, an option of measure; known_events, the events of a
+# run, if known; scratch is a folder in memory for what tools write.
 
 # variant_field NAME COLUMN
 variant_field() {
@@ -24,8 +24,8 @@ variant_read() {
 		END { print "all_variants='\''" names " '\''" }' "$here/lib/variants.tab")"
 }
 
-# variant_run VARIANT COMMAND...: in an empty $scratch. It leaves there program.line (what the program
-# cost), whole.line (with the tool around it), out and err. Returns the exit status.
+# variant_run VARIANT COMMAND...: in an empty $scratch. It leaves there program.line (what the
+# program cost), whole.line (with the tool around it), out and err. Returns the exit status.
 variant_run() {
 	variant=$1
 	shift
@@ -51,7 +51,8 @@ variant_run() {
 	perf) set -- perf record -e cpu-clock -F 999 -g -o perf.data -- "$@" ;;
 	# The wrapper is not compiled for it, hence --force.
 	uftrace) set -- uftrace record --no-libcall --force -d uftrace.data -- "$@" ;;
-	# Room for the whole log, whose size is known from TeePerf's run; more only takes time to prepare.
+	# Room for the whole log, whose size is known from TeePerf's run; more only takes time to
+	# prepare.
 	xray)
 		buffers=1500
 		[ -z "$known_events" ] || buffers=$((known_events / 100000 + 100))
@@ -71,7 +72,8 @@ variant_run() {
 	await $!
 }
 
-# await PID: so that a signal, for which this shell would otherwise wait until the program ends, takes it along.
+# await PID: so that a signal, for which this shell would otherwise wait until the program ends,
+# takes it along.
 await() {
 	running=$1
 	await_status=0
@@ -185,8 +187,8 @@ teeperf_facts() {
 		}'
 }
 
-# variant_ten TRACE: the ten functions with most own time of those that make less than a hundredth of all calls, as one would
-# choose by hand; where there are fewer of these, others.
+# variant_ten TRACE: the ten functions with most own time of those that make less than a hundredth
+# of all calls, as one would choose by hand; where there are fewer of these, others.
 variant_ten() {
 	echo 'default:skip'
 	"$teeperf" analyze "$1" --view top --format csv 2>/dev/null | awk -F, '
@@ -204,7 +206,8 @@ variant_ten() {
 }
 
 # variant_allowlist TRACE: leave out the functions with the most calls for their own time until nine
-# tenths of all calls are gone. Functions with less than a thousandth of the calls are not worth a line.
+# tenths of all calls are gone. Functions with less than a thousandth of the calls are not worth a
+# line.
 variant_allowlist() {
 	echo '# The smallest of the hot functions, which make nine tenths of the calls, are left out.'
 	echo 'default:allow'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// many: calls of a thousand different small functions in pseudo-random order. Unlike one function in
-// a loop, these do not fit the first-level instruction cache, and the predictors have to work.
+// many: calls of a thousand different small functions in pseudo-random order. Unlike one function
+// in a loop, these do not fit the first-level instruction cache, and the predictors have to work.
 #include "micro.h"
 
 enum {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// threads2: leaf calls by one thread alone, then by two threads at the same time, each on a core of its
-// own. Nothing that they compute is shared: what two cost more than one is the recording's.
+// threads2: leaf calls by one thread alone, then by two threads at the same time, each on a core of
+// its own. Nothing that they compute is shared: what two cost more than one is the recording's.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // kmeans: group points around means by Lloyd's iteration: give each point to its nearest mean, move
-// each mean to the middle of its points, until no point changes its group. Whole numbers throughout,
-// so that the result does not depend on the order of additions.
+// each mean to the middle of its points, until no point changes its group. Whole numbers
+// throughout, so that the result does not depend on the order of additions.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -199,7 +199,8 @@ static size_t share_first(size_t items, unsigned threads, unsigned number)
 
 void phx_threads_run(unsigned threads, size_t items, phx_work *work, void *context)
 {
-	// A thread that only waits for the other one would look busy to a profiler that takes wall times.
+	// A thread that only waits for the other one would look busy to a profiler that takes wall
+	// times.
 	if (threads == 1) {
 		work(context, 0, 0, items);
 		return;

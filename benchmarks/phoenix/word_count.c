@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // word_count: how often each word occurs in a text, and which is the most frequent. Upper and lower
-// case are the same. Each thread counts the words of its part in a hash table of its own; the tables
-// are merged and sorted.
+// case are the same. Each thread counts the words of its part in a hash table of its own; the
+// tables are merged and sorted.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=sh
-# Cppcheck of Debian's source package, a large C++ program, built by its own makefile; it checks files of
-# its own sources.
+# Cppcheck of Debian's source package, a large C++ program, built by its own makefile; it checks
+# files of its own sources.
 bench_names=cppcheck
 
 bench_prepare() {

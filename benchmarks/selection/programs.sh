@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=sh
 #
-# The programs that lists are made for. program_choose NAME sets: program_bench, the definition of how it
-# is built; program_build, the name that it has there; program_binary, the file's name;
+# The programs that lists are made for. program_choose NAME sets: program_bench, the definition of
+# how it is built; program_build, the name that it has there; program_binary, the file's name;
 # program_arguments; program_folder, where it runs.
 program_names='string_match string_match_calls kmeans word_count sqlite lua cppcheck'
 [ "$size" != mini ] || program_names='string_match'

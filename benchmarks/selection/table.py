@@ -14,7 +14,8 @@ import os
 import statistics
 import sys
 
-# Rules of other tools, with their documented defaults. Calls and own times are those of the profile.
+# Rules of other tools, with their documented defaults. Calls and own times are those of the
+# profile.
 SCOREP_BUFFER_SHARE = 0.01  # of all calls, above which ...
 SCOREP_NS_PER_VISIT = 1000  # ... a region is filtered if its visits are shorter
 TAU_REDUCE_CALLS = 1000000

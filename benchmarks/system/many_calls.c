@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Prints nanoseconds for each of COUNT rounds: calls: a getppid; writes: 64 bytes into /dev/null; faults: a page that is touched;
+// Prints nanoseconds for each of COUNT rounds: calls: a getppid; writes: 64 bytes into /dev/null;
+// faults: a page that is touched;
 // switches: one from a thread to another on the same processor, by a byte in a pipe.
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Threaded programs whose work can be made faster, to hold predictions of `teeperf what-if` against:
+ * Threaded programs whose work can be made faster, to hold predictions of `teeperf what-if`
+ * against:
  *
  *	threads PROGRAM FUNCTION PERCENT
  *
- * runs PROGRAM with FUNCTION faster by PERCENT ("none 0": as it is), and prints the ns that it took. Work is processor time.
+ * runs PROGRAM with FUNCTION faster by PERCENT ("none 0": as it is), and prints the ns that it
+ * took. Work is processor time.
  *
  *   join      two threads of unlike length: short_work is behind long_work, and does not matter until that is gone
  *   lock      three threads: outside in parallel, inside under one lock

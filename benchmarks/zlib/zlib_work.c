@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compress and decompress generated text with zlib, at three levels, in pieces as a stream has them.
-// zlib_work KIB prints sizes and checksums.
+// Compress and decompress generated text with zlib, at three levels, in pieces as a stream has
+// them. zlib_work KIB prints sizes and checksums.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,7 +36,8 @@ const struct tp_command tp_allowlist_fmt = {
     .run = run,
 };
 
-// The old file is there until the new one is whole (but see tp_out_file_replace), and its permissions stay.
+// The old file is there until the new one is whole (but see tp_out_file_replace), and its
+// permissions stay.
 static int rewrite(const char *file, const struct tp_buf *text, struct tp_err *err)
 {
 	struct tp_out_file out;

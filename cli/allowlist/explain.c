@@ -137,7 +137,8 @@ static void add_size(struct tp_buf *out, const struct tp_inventory_function *fun
 	tp_buf_add_char(out, '\n');
 }
 
-// The edge of CALLS that comes behind LAST (NULL: the first), those that are taken most often first.
+// The edge of CALLS that comes behind LAST (NULL: the first), those that are taken most often
+// first.
 static const struct tp_inventory_edge *next_callee(
     const struct tp_inventory_function *function, const struct tp_inventory_edge *last)
 {

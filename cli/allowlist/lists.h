@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the commands about lists and inventories share: what they open, lists, the inventories of programs, and profiles
- * with costs; and what they show, for people and for programs.
+ * What the commands about lists and inventories share: what they open, lists, the inventories of
+ * programs, and profiles with costs; and what they show, for people and for programs.
  */
 #ifndef TP_LISTS_H
 #define TP_LISTS_H
@@ -31,8 +31,8 @@ struct tp_open_list_options {
 };
 
 /*
- * Their rows in tables of options; O is a struct tp_open_list_options. What the command does with the
- * inventory in PATH and with the calls of TRACE stands in the help.
+ * Their rows in tables of options; O is a struct tp_open_list_options. What the command does with
+ * the inventory in PATH and with the calls of TRACE stands in the help.
  */
 #define TP_OPEN_LIST_OPTIONS(o, use_of_path, use_of_trace)                                     \
 	TP_OPT_LIST(0, "inventory", &(o).inventories, "PATH",                                  \
@@ -48,8 +48,8 @@ struct tp_open_list_options {
 		"taken from the trace)")
 
 /*
- * As tp_options_parse, with operands. Those behind "--" are programs, and join the inventories; *argc
- * counts only those before, which are LEAST to MOST: else WHICH is asked for.
+ * As tp_options_parse, with operands. Those behind "--" are programs, and join the inventories;
+ * *argc counts only those before, which are LEAST to MOST: else WHICH is asked for.
  */
 bool tp_open_list_parse(struct tp_open_list_options *options, int *argc, char ***argv, int least,
     int most, const char *which, int *status);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A trace that is being recorded, looked at again and again, of which each look reads the new records: by its file, or by the process id of
- * the recorder or of its program. A trace may be read while it is written; records that are not in the file
- * yet is read from the log itself.
+ * A trace that is being recorded, looked at again and again, of which each look reads the new
+ * records: by its file, or by the process id of the recorder or of its program. A trace may be read
+ * while it is written; records that are not in the file yet is read from the log itself.
  */
 #ifndef TP_GROWING_H
 #define TP_GROWING_H

@@ -112,8 +112,9 @@ static uint64_t host_number(const struct tp_tracefile *trace, const char *key)
 enum kin { KIN_SAME, KIN_OTHER, KIN_UNKNOWN };
 
 /*
- * Whether TRACE is of the recording that FIRST is of. All of its traces name the process of the recorder, and where both have
- * points of the clock, the first point is that at which the recording began.
+ * Whether TRACE is of the recording that FIRST is of. All of its traces name the process of the
+ * recorder, and where both have points of the clock, the first point is that at which the recording
+ * began.
  */
 static enum kin judge(const struct tp_tracefile *first, const struct tp_tracefile *trace)
 {
@@ -209,7 +210,8 @@ static int add_member(
 		free(name);
 		return status ? status : TP_EXIT_FAILED;
 	}
-	// There may be more processes than files that can be open, and all that is needed has been read.
+	// There may be more processes than files that can be open, and all that is needed has been
+	// read.
 	tp_source_close(&open->trace.source);
 	const uint32_t at = family->count++;
 	family->opens[at] = open;

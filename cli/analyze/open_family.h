@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The traces of one recording with --follow-fork: FILE, of the first process, and beside it FILE.PID and FILE.PID-N.
- * What has such a name and is of another recording is left out, with a warning.
+ * The traces of one recording with --follow-fork: FILE, of the first process, and beside it
+ * FILE.PID and FILE.PID-N. What has such a name and is of another recording is left out, with a
+ * warning.
  */
 #ifndef TP_OPEN_FAMILY_H
 #define TP_OPEN_FAMILY_H
@@ -19,8 +20,8 @@ struct tp_open_family {
 };
 
 /*
- * Open and analyse FILE and what belongs to it, and print problems as warnings. Returns an exit code: on anything but
- * TP_EXIT_DONE an error has been printed. Release it in any case.
+ * Open and analyse FILE and what belongs to it, and print problems as warnings. Returns an exit
+ * code: on anything but TP_EXIT_DONE an error has been printed. Release it in any case.
  */
 int tp_open_family(
     struct tp_open_family *family, const char *file, const struct tp_open_options *options);

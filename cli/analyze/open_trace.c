@@ -254,7 +254,8 @@ void tp_open_kept_release(struct tp_open_kept *kept)
 	tp_source_memo_release(&kept->memo);
 }
 
-// Only what is new of it. False: there is damage, or something went wrong; then all of it is to be read.
+// Only what is new of it. False: there is damage, or something went wrong; then all of it is to be
+// read.
 static bool read_new(struct tp_open_trace *open, const char *file,
     const struct tp_open_options *options, const struct tp_original_options *original,
     const struct tp_analysis_options *analysis)

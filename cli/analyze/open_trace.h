@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What commands that read traces share: open a trace, analyse it, report its problems, show it, write out. */
+/*
+ * What commands that read traces share: open a trace, analyse it, report its problems, show it,
+ * write out.
+ */
 #ifndef TP_OPEN_TRACE_H
 #define TP_OPEN_TRACE_H
 
@@ -12,8 +15,8 @@
 #include "common/out_file.h"
 
 /*
- * What is kept of a trace that is opened again and again while it grows, so that only new records are read. All zeroes is an empty
- * one; who opened the trace releases it after that.
+ * What is kept of a trace that is opened again and again while it grows, so that only new records
+ * are read. All zeroes is an empty one; who opened the trace releases it after that.
  */
 struct tp_open_kept {
 	struct tp_source_memo memo;
@@ -70,7 +73,9 @@ void tp_open_warn_all(const struct tp_problems *problems);
 /* Words of '--time', by enum tp_time, NULL at the end. */
 extern const char *const tp_time_words[];
 
-/* What commands that read a trace have in their tables of options; O is a struct tp_open_options. */
+/*
+ * What commands that read a trace have in their tables of options; O is a struct tp_open_options.
+ */
 #define TP_OPEN_OPTIONS(o)                                                                       \
 	TP_OPT_STRING(0, "thread", &(o).thread, "N", "show only thread number N"),               \
 	    TP_OPT_STRING(0, "time-range", &(o).time_range, "FROM..TO",                          \
@@ -130,8 +135,8 @@ void tp_open_trace_release(struct tp_open_trace *open);
 int tp_open_check(const struct tp_open_options *options);
 
 /*
- * Whether ANALYSIS has a note that one of the rules names; each is printed as the reason for a failure. Rules that are not
- * of notes name none.
+ * Whether ANALYSIS has a note that one of the rules names; each is printed as the reason for a
+ * failure. Rules that are not of notes name none.
  */
 bool tp_open_has_notes(const struct tp_analysis *analysis, const struct tp_option_list *rules);
 
@@ -139,8 +144,8 @@ bool tp_open_has_notes(const struct tp_analysis *analysis, const struct tp_optio
 void tp_open_trace_warn(const struct tp_open_trace *open);
 
 /*
- * Refuse to write to OUTPUT if that is the same file as INPUT or OTHER; each may be NULL, and OUTPUT "-".
- * Returns an exit code.
+ * Refuse to write to OUTPUT if that is the same file as INPUT or OTHER; each may be NULL, and
+ * OUTPUT "-". Returns an exit code.
  */
 int tp_keep_input(const char *output, const char *input, const char *other);
 
@@ -161,8 +166,9 @@ int tp_view_check_clock(const struct tp_view *view, const struct tp_analysis *an
     const char *file, struct tp_err *err);
 
 /*
- * Show the view of WHAT, a trace or the process id of a recording, every INTERVAL_MS until the recording has
- * ended, or q or Ctrl-C is pressed: all of it, or of the LAST interval. Returns an exit code.
+ * Show the view of WHAT, a trace or the process id of a recording, every INTERVAL_MS until the
+ * recording has ended, or q or Ctrl-C is pressed: all of it, or of the LAST interval. Returns an
+ * exit code.
  */
 int tp_analyze_watch(const char *what, const struct tp_view *view,
     const struct tp_view_options *view_options, const struct tp_open_options *open_options,
@@ -171,9 +177,10 @@ int tp_analyze_watch(const char *what, const struct tp_view *view,
 /* ---- join_files.c */
 
 /*
- * Join HOST and TEE into OUTPUT, which may be one of them: the old file stays until the new one is complete. Unless
- * they are `known` to be of one recording, HOST must have a mark of a call into a TEE. Prints their problems,
- * and unless `quiet` what was joined. *DAMAGED: something was wrong. Returns an exit code.
+ * Join HOST and TEE into OUTPUT, which may be one of them: the old file stays until the new one is
+ * complete. Unless they are `known` to be of one recording, HOST must have a mark of a call into a
+ * TEE. Prints their problems, and unless `quiet` what was joined. *DAMAGED: something was wrong.
+ * Returns an exit code.
  */
 int tp_join_files(
     const char *host, const char *tee, const char *output, bool known, bool quiet, bool *damaged);

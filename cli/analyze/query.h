@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* SQL from the command line and from standard input, and its rows on standard output, in one of four forms. */
+/*
+ * SQL from the command line and from standard input, and its rows on standard output, in one of
+ * four forms.
+ */
 #ifndef TP_CLI_QUERY_H
 #define TP_CLI_QUERY_H
 
@@ -51,14 +54,19 @@ struct tp_query_session {
 	bool noted_having; /* that a column is no alias */
 };
 
-/* Run SQL and print what it gives; Ctrl-C ends it. Returns an exit code; errors have been printed. */
+/*
+ * Run SQL and print what it gives; Ctrl-C ends it. Returns an exit code; errors have been printed.
+ */
 int tp_query_session_run(struct tp_query_session *session, const char *sql);
-/* The same for an example, whose parameters need no value. A function that the trace does not have is an error. */
+/*
+ * The same for an example, whose parameters need no value. A function that the trace does not have
+ * is an error.
+ */
 int tp_query_session_run_example(
     struct tp_query_session *session, const struct tp_query_example *example);
 /*
- * Set the parameter "NAME=VALUE", or "NAME" to NULL; the text must outlive the session. False: it is none, or one
- * too many.
+ * Set the parameter "NAME=VALUE", or "NAME" to NULL; the text must outlive the session. False: it
+ * is none, or one too many.
  */
 bool tp_query_session_set(struct tp_query_session *session, char *text);
 /* Print the examples, the one called NAME, or an error. Returns an exit code. */

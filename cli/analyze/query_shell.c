@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// SQL from standard input. There is no prompt, as no line editor is linked: rlwrap and sqlite3 have one.
+// SQL from standard input. There is no prompt, as no line editor is linked: rlwrap and sqlite3 have
+// one.
 #include "query.h"
 
 #include <signal.h>
@@ -25,8 +26,8 @@ static void note_once(bool *noted, bool applies, const char *text)
 	*noted |= applies;
 }
 
-// What matters to what was asked: times of both kinds may be compared, or added up and found to differ; and for one
-// release, a query with a condition on tid finds other rows than before.
+// What matters to what was asked: times of both kinds may be compared, or added up and found to
+// differ; and for one release, a query with a condition on tid finds other rows than before.
 static void add_notes(struct tp_query_session *session)
 {
 	note_once(&session->noted, tp_query_mixes_times(session->query),

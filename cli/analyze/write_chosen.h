@@ -10,9 +10,9 @@
 	"list goes to standard output and the tables to standard error"
 
 /*
- * Write the list to OUTPUT and the tables, or with JSON an object, to standard output; without OUTPUT
- * the list goes there and the tables to standard error. Returns an exit code; errors have been
- * printed.
+ * Write the list to OUTPUT and the tables, or with JSON an object, to standard output; without
+ * OUTPUT the list goes there and the tables to standard error. Returns an exit code; errors have
+ * been printed.
  */
 int tp_write_chosen(const struct tp_generated *generated, const char *output, bool json);
 

@@ -34,8 +34,8 @@ static inline uint32_t digit(char c)
 	return number < 10 ? number : letter < 6 ? letter + 10 : 16;
 }
 
-// TEXT has SIZE bytes and a NUL behind. What strtoull takes is an address, but for blanks and a minus sign; it is asked
-// about the unusual ones only.
+// TEXT has SIZE bytes and a NUL behind. What strtoull takes is an address, but for blanks and a
+// minus sign; it is asked about the unusual ones only.
 static bool parse(const char *text, size_t size, uint64_t *address)
 {
 	const bool prefixed = size > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';

@@ -19,7 +19,9 @@ struct tp_address_list {
 void tp_address_list_release(struct tp_address_list *list);
 /* False: no memory. */
 bool tp_address_list_add(struct tp_address_list *list, uint64_t address);
-/* Add the hexadecimal TEXT. 0, TP_ERR_SYNTAX if it is not an address, TP_ERR_MEMORY; *err says it. */
+/*
+ * Add the hexadecimal TEXT. 0, TP_ERR_SYNTAX if it is not an address, TP_ERR_MEMORY; *err says it.
+ */
 int tp_address_list_add_text(struct tp_address_list *list, const char *text, struct tp_err *err);
 /* Add all that FD has, one in each line. The same, or TP_ERR_SYSTEM. */
 int tp_address_list_read(struct tp_address_list *list, int fd, struct tp_err *err);

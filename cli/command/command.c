@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Commands: how they are found and run, how they report errors and warnings, and what they show names with.
+// Commands: how they are found and run, how they report errors and warnings, and what they show
+// names with.
 #define _GNU_SOURCE
 #include "command.h"
 

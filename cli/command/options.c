@@ -144,7 +144,8 @@ static int store(const struct tp_option *option, const char *text)
 {
 	switch (option->type) {
 	case TP_OPTION_STRING:
-		// An empty name is a variable that a script has not set, not a wish for the default.
+		// An empty name is a variable that a script has not set, not a wish for the
+		// default.
 		if (!*text && !strcmp(option->name, "output"))
 			return tp_options_usage("option '--%s' needs a name", option->name);
 		*(const char **)option->value = text;
@@ -217,7 +218,8 @@ static void consider(struct match *match, const struct tp_option *option, bool n
 	match->negated = negated;
 }
 
-// The one behind OPTION of the running command, the first of NULL; behind the last one is --help, and then NULL.
+// The one behind OPTION of the running command, the first of NULL; behind the last one is --help,
+// and then NULL.
 static const struct tp_option *next_of(const struct tp_option *option)
 {
 	if (option == &help_option)

@@ -89,10 +89,10 @@ enum tp_options_order {
 struct tp_command;
 
 /*
- * Parse the options of the running command, and store them. *argc and *argv, which begin with its name, are left at the
- * operands. Handles -h and --help itself (prints help to stdout, returns 0 via *status).
- * Returns true to go on; false when the command must return *status at once (0 after help, 129
- * after wrong usage, which has then been reported to stderr with a hint at --help).
+ * Parse the options of the running command, and store them. *argc and *argv, which begin with its
+ * name, are left at the operands. Handles -h and --help itself (prints help to stdout, returns 0
+ * via *status). Returns true to go on; false when the command must return *status at once (0 after
+ * help, 129 after wrong usage, which has then been reported to stderr with a hint at --help).
  * Accepts -o FILE, -oFILE, --output FILE, --output=FILE, unambiguous prefixes of long names.
  */
 bool tp_options_parse(int *argc, char ***argv, int *status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What a command needs to know of the terminal that standard output is, and the pager in front of it: TEEPERF_PAGER, else
- * PAGER, else less. Where standard output is no terminal there is no pager.
+ * What a command needs to know of the terminal that standard output is, and the pager in front of
+ * it: TEEPERF_PAGER, else PAGER, else less. Where standard output is no terminal there is no pager.
  */
 #ifndef TP_TERMINAL_H
 #define TP_TERMINAL_H
@@ -29,9 +29,9 @@ uint32_t tp_terminal_width(void);
 bool tp_terminal_color(void);
 
 /*
- * From here on standard output goes to the pager, if it is a terminal and a pager is wanted. What is computed before is
- * interrupted by Ctrl-C, what comes behind is the pager's. STATUS: the exit status if who reads leaves it before all is
- * written, which is no failure.
+ * From here on standard output goes to the pager, if it is a terminal and a pager is wanted. What
+ * is computed before is interrupted by Ctrl-C, what comes behind is the pager's. STATUS: the exit
+ * status if who reads leaves it before all is written, which is no failure.
  */
 void tp_pager_start(int status);
 /* Standard output is complete: wait until it has been read. */

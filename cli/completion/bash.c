@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Completion for bash 4 and later: works alone, and takes _command_offset of bash-completion where that is loaded.
+// Completion for bash 4 and later: works alone, and takes _command_offset of bash-completion where
+// that is loaded.
 #include "completion.h"
 
 // What a value can be is one word in the script: its first letter says which kind.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Scripts by which shells complete command lines of teeperf, made from the tables of commands and options. What a value or
- * an operand can be is decided here (values.c); bash.c, zsh.c and fish.c only say it in the shell's language.
+ * Scripts by which shells complete command lines of teeperf, made from the tables of commands and
+ * options. What a value or an operand can be is decided here (values.c); bash.c, zsh.c and fish.c
+ * only say it in the shell's language.
  */
 #ifndef TP_COMPLETION_H
 #define TP_COMPLETION_H
@@ -10,7 +11,10 @@
 
 #include "common/buf.h"
 
-/* The words that an option of a command takes where its table does not have them. Lists end with no option. */
+/*
+ * The words that an option of a command takes where its table does not have them. Lists end with no
+ * option.
+ */
 struct tp_completion_set {
 	const char *command; /* NULL: of each */
 	const char *option;
@@ -49,7 +53,10 @@ enum { TP_COMPLETION_HELP = 96 };
 const char *tp_completion_help(char text[TP_COMPLETION_HELP], const struct tp_option *option);
 /* The last word of the command's name. */
 const char *tp_completion_word(const struct tp_command *command);
-/* TEXT with a backslash before each of SPECIAL, for the inside of single quotes of any shell; a quote becomes a typographic one. */
+/*
+ * TEXT with a backslash before each of SPECIAL, for the inside of single quotes of any shell; a
+ * quote becomes a typographic one.
+ */
 void tp_completion_add(struct tp_buf *out, const char *text, const char *special);
 /* Call EACH for all commands that have options of their own, also those of groups. */
 void tp_completion_each(const struct tp_completion *completion,

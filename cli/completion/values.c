@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the values of options and the operands of commands can be, by the tables and by the words that stand for them.
+// What the values of options and the operands of commands can be, by the tables and by the words
+// that stand for them.
 #include "completion.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf doctor: what programs are built with, unless this is a target, where they are only recorded.
+// teeperf doctor: what programs are built with, unless this is a target, where they are only
+// recorded.
 #include "doctor.h"
 
 #include "common/process.h"
@@ -78,7 +79,8 @@ static bool check_runtime(const char *libraries)
 	return all;
 }
 
-// Whether nothing to build with was installed with this command. A part of it that is missing is a fault.
+// Whether nothing to build with was installed with this command. A part of it that is missing is a
+// fault.
 static bool only_records(const char *libraries)
 {
 	char path[TP_DRIVER_PATH_SIZE];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What `teeperf doctor` looks at, one file each; each thing found is one line, with the remedy behind it. */
+/*
+ * What `teeperf doctor` looks at, one file each; each thing found is one line, with the remedy
+ * behind it.
+ */
 #ifndef TP_DOCTOR_H
 #define TP_DOCTOR_H
 
@@ -11,12 +14,15 @@
 void tp_doctor_show(const char *mark, const char *subject, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Compilers, plugins and the runtime. *GOOD becomes false if one is missing that is needed. 0 or a tp_error. */
+/*
+ * Compilers, plugins and the runtime. *GOOD becomes false if one is missing that is needed. 0 or a
+ * tp_error.
+ */
 int tp_doctor_build(bool *good, struct tp_err *err);
 
 /*
- * The TEEs that the system with its root in folder ROOT ("" for this one) has, or is inside of: which clock is legal there,
- * and how a log gets out.
+ * The TEEs that the system with its root in folder ROOT ("" for this one) has, or is inside of:
+ * which clock is legal there, and how a log gets out.
  */
 void tp_doctor_tees(const char *root);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf doctor PROGRAM: whether it is instrumented for this runtime, and what its functions can be named by.
+// teeperf doctor PROGRAM: whether it is instrumented for this runtime, and what its functions can
+// be named by.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,8 +84,8 @@ static void show_names(const struct tp_elf_file *elf)
 		    "-Wl,--build-id");
 }
 
-// Whether the source is known of main, whose debug information is the program's own and not the runtime's;
-// where there is no main, of any function.
+// Whether the source is known of main, whose debug information is the program's own and not the
+// runtime's; where there is no main, of any function.
 static bool has_lines(const struct tp_elf_file *elf, const char *file)
 {
 	static struct tp_problems notes;

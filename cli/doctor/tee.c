@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf doctor: which TEEs a system has or runs in, by its devices, its processor's flags and its tools.
+// teeperf doctor: which TEEs a system has or runs in, by its devices, its processor's flags and its
+// tools.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>

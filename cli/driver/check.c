@@ -53,7 +53,8 @@ static uint32_t split_lists(char *text, const char *lists[LISTS_MOST])
 	return count;
 }
 
-// Where -lNAME is found among the folders of the command line: those of the system hold nothing of ours.
+// Where -lNAME is found among the folders of the command line: those of the system hold nothing of
+// ours.
 static bool find_library(
     const struct tp_driver_inputs *inputs, const char *name, char path[TP_DRIVER_PATH_SIZE])
 {
@@ -205,7 +206,8 @@ void tp_driver_check(const struct tp_driver_plan *plan, int argc, char *const *a
 	const char *names[LISTS_MOST];
 	const char *const output = inputs.output;
 	const uint32_t count = files ? split_lists(files, names) : 0;
-	// What is wrong with the list has been said by the compiler; without an inventory nothing is known.
+	// What is wrong with the list has been said by the compiler; without an inventory nothing
+	// is known.
 	if (!count || is_probe(output) || only_shows(argc, argv) ||
 	    tp_allowlist_load(&list, names, count, NULL) ||
 	    tp_inventory_open(&inventory, &output, 1, NULL) || !inventory.function_count ||

@@ -39,9 +39,9 @@ struct toolchain {
 };
 
 /*
- * For another processor lld, unless the linker that clang looks for is there. On riscv64 lld 14 cannot relax code, and
- * lld 16 leaves symbols of functions that are aligned, as the instrumented ones are, behind their first instructions:
- * the program crashes.
+ * For another processor lld, unless the linker that clang looks for is there. On riscv64 lld 14
+ * cannot relax code, and lld 16 leaves symbols of functions that are aligned, as the instrumented
+ * ones are, behind their first instructions: the program crashes.
  */
 static void find_foreign_linker(const struct tp_driver_plan *plan, struct toolchain *tools)
 {
@@ -162,8 +162,9 @@ static void add_link(
 		add(line, "--ld-path=%s", tools->linker);
 	}
 	/*
-	 * Names in records are low halves of addresses, from 4096 on. Linkers for these processors put code right behind the
-	 * headers, and where the program is loaded at a multiple of 4 GiB (QEMU does that), it would begin below.
+	 * Names in records are low halves of addresses, from 4096 on. Linkers for these processors
+	 * put code right behind the headers, and where the program is loaded at a multiple of 4 GiB
+	 * (QEMU does that), it would begin below.
 	 */
 	if (!is_x86(plan) && !plan->has_linker) {
 		add_to_link(line, "-z", "");

@@ -51,7 +51,10 @@ bool tp_driver_plugin(const char *libraries, uint32_t major, char path[TP_DRIVER
 /* Whether the plan is for another processor than this one. */
 bool tp_driver_is_foreign(const struct tp_driver_plan *plan);
 
-/* Where the runtime for the plan's processor is, below `libraries`; TP_ERR_NOT_FOUND if there is none. */
+/*
+ * Where the runtime for the plan's processor is, below `libraries`; TP_ERR_NOT_FOUND if there is
+ * none.
+ */
 int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
     char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
@@ -84,8 +87,8 @@ struct tp_driver_settings {
 };
 
 /*
- * Take our options out of argv, which has no command name, and put what holds of all of them into the environment.
- * 0 or an exit code.
+ * Take our options out of argv, which has no command name, and put what holds of all of them into
+ * the environment. 0 or an exit code.
  */
 int tp_driver_options_take(int *argc, char **argv, struct tp_driver_settings *settings);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Finding what belongs together: our libraries, the plugin of an LLVM major, that LLVM's tools, and the runtime of a port.
+// Finding what belongs together: our libraries, the plugin of an LLVM major, that LLVM's tools, and
+// the runtime of a port.
 #define _GNU_SOURCE
 #include "driver.h"
 

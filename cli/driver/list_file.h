@@ -20,8 +20,8 @@ int tp_shipped_folder(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 int tp_list_file_path(const char *name, char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
 /*
- * Append to *paths the absolute paths of COUNT NAMES, which are lists as above but not "-", with ':'
- * between them. FROM tells in errors where the names are from. 0 or a negative tp_error.
+ * Append to *paths the absolute paths of COUNT NAMES, which are lists as above but not "-", with
+ * ':' between them. FROM tells in errors where the names are from. 0 or a negative tp_error.
  */
 int tp_list_files_resolve(const char *const *names, uint32_t count, const char *from,
     struct tp_buf *paths, struct tp_err *err);
@@ -36,7 +36,10 @@ int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err);
 /* Write to the file OUT, or to the standard output if it is NULL. 0 or TP_ERR_SYSTEM. */
 int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err *err);
 
-/* What import and (write) export do with the only operand: convert it by FORMAT, and write OUT. An exit code. */
+/*
+ * What import and (write) export do with the only operand: convert it by FORMAT, and write OUT. An
+ * exit code.
+ */
 int tp_list_convert(bool write, const char *format, const char *out, int argc, char **argv);
 
 #endif

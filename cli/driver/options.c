@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The options of `teeperf cc` and `teeperf c++`: taken out of the command line, and put into the environment.
+// The options of `teeperf cc` and `teeperf c++`: taken out of the command line, and put into the
+// environment.
 #define _GNU_SOURCE
 #include "driver.h"
 #include "list_file.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// 'teeperf record --all': each process that fits is recorded by a recorder of its own, a child of this one.
+// 'teeperf record --all': each process that fits is recorded by a recorder of its own, a child of
+// this one.
 #define _GNU_SOURCE
 #include "record.h"
 
@@ -65,7 +66,8 @@ static _Noreturn void become_recorder(const struct all *all, pid_t parent, pid_t
 	struct tp_record_options *options = all->options;
 	struct tp_session_options *wanted = &options->wanted;
 	char *path;
-	// Signals of the keyboard are for the parent, who passes them on; and without it there is nobody who would end us.
+	// Signals of the keyboard are for the parent, who passes them on; and without it there is
+	// nobody who would end us.
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is looked at before anything is started: the program's processor and rights, and where the trace goes.
+// What is looked at before anything is started: the program's processor and rights, and where the
+// trace goes.
 #define _GNU_SOURCE
 #include "record.h"
 #include "common/process.h"
@@ -105,7 +106,8 @@ int tp_record_output_check(const char *output, bool starts, bool quiet, bool *aw
 		return tp_options_usage(
 		    "option '--output' takes no '-' here: name /dev/stdout for standard output, or "
 		    "'./-' for a file of this name");
-	// A file becomes FILE.old, and whoever has it open writes to that; a link's target does not.
+	// A file becomes FILE.old, and whoever has it open writes to that; a link's target does
+	// not.
 	if (lstat(output, &there) || S_ISREG(there.st_mode) || stat(output, &there) ||
 	    is_null_device(&there))
 		return TP_EXIT_DONE;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// A program that does not get as far as its own functions has the exit status of the loader, or of a shell.
+// A program that does not get as far as its own functions has the exit status of the loader, or of
+// a shell.
 static bool is_not_loaded(const struct tp_launch *launch)
 {
 	return launch->ended && launch->exit_kind == TEEPERF_EXIT_CODE &&
@@ -145,7 +146,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		tp_command_warn(
 		    "the log has impossible counts: something else than the runtime wrote into it. "
 		    "They are not shown, and other data may be wrong");
-	// Where 'auto' stands for soft the program's counter may not be read, or is not this machine's.
+	// Where 'auto' stands for soft the program's counter may not be read, or is not this
+	// machine's.
 	const bool is_tee =
 	    options->attach.tee && options->attach.tee->clock == TP_CLOCK_CHOICE_SOFT;
 	warn_of_attach(counts, launch, options, program);

@@ -26,8 +26,8 @@ struct choice {
 	uint32_t finer; /* functions that the list would count or sample, but that are not */
 };
 
-// Whether nothing but the suffix follows that link-time optimisation adds to internal functions which it makes
-// public: .llvm.N.
+// Whether nothing but the suffix follows that link-time optimisation adds to internal functions
+// which it makes public: .llvm.N.
 static bool is_public_suffix(const char *text)
 {
 	return !strncmp(text, ".llvm.", 6) && !text[6 + strspn(text + 6, "0123456789")];
@@ -62,8 +62,8 @@ static bool has_events(const struct tp_inventory_function *function)
 }
 
 /*
- * Whether a function that was compiled as FUNCTION says is to record under VERDICT. Its code is what it
- * is: a list that only wants it counted does so to save what its events cost.
+ * Whether a function that was compiled as FUNCTION says is to record under VERDICT. Its code is
+ * what it is: a list that only wants it counted does so to save what its events cost.
  */
 static bool keeps(struct choice *choice, const struct tp_verdict *verdict,
     const struct tp_inventory_function *function)
@@ -144,7 +144,8 @@ static bool find_program(const char *program, char path[PATH_MAX])
 	return access(path, R_OK) == 0;
 }
 
-// The inventories of MODULES, which must have them, and of PROGRAM, which may. 0: *has tells if any.
+// The inventories of MODULES, which must have them, and of PROGRAM, which may. 0: *has tells if
+// any.
 static int open_inventories(struct tp_inventory *inventory, const struct tp_option_list *modules,
     const char *program, bool *has, struct tp_err *err)
 {
@@ -308,8 +309,9 @@ static int keep_mapped(struct files *files, pid_t pid, const char *path, struct 
 	return keep_file(files, access(below, R_OK) ? path : below, err);
 }
 
-// The program, *has tells if it has an inventory, and each library that process PID has mapped to run its code. What has been
-// replaced or removed meanwhile, or is no program, is as if it had none.
+// The program, *has tells if it has an inventory, and each library that process PID has mapped to
+// run its code. What has been replaced or removed meanwhile, or is no program, is as if it had
+// none.
 static int find_mapped(struct files *files, pid_t pid, bool *has, struct tp_err *err)
 {
 	char path[PATH_MAX + 128];
@@ -342,8 +344,8 @@ static int find_mapped(struct files *files, pid_t pid, bool *has, struct tp_err 
 	return status;
 }
 
-// By all inventories together, as 'record --only' does. What a pattern names is looked up; where the program's inventory is not
-// known, a name is as good as a function.
+// By all inventories together, as 'record --only' does. What a pattern names is looked up; where
+// the program's inventory is not known, a name is as good as a function.
 static int choose_running(const struct tp_allowlist *list, bool is_file, const struct files *files,
     bool complete, struct choice *choice, struct tp_err *err)
 {

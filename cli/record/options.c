@@ -150,7 +150,8 @@ static int signal_number(const char *text)
 		const char *name;
 		int number;
 	} known[] = {
-	    // By default a program ignores SIGURG, so one that comes at a wrong moment does no harm.
+	    // By default a program ignores SIGURG, so one that comes at a wrong moment does no
+	    // harm.
 	    {"", SIGURG},
 	    {"URG", SIGURG},
 	    {"IO", SIGIO},
@@ -206,7 +207,8 @@ static int check_signal(const struct tp_record_options *options, int *number)
 	return 0;
 }
 
-// '--max-size' of a single recording: a flight recorder whose log is so large, of which a thread has a quarter. 0, or an exit code.
+// '--max-size' of a single recording: a flight recorder whose log is so large, of which a thread
+// has a quarter. 0, or an exit code.
 static int check_max_size(struct tp_record_options *options)
 {
 	static const uint64_t least = 1 << 20;

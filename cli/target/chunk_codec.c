@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chunks as they are, where there is no zstd for the target. In place of common/chunks/chunk_codec.c.
+// Chunks as they are, where there is no zstd for the target. In place of
+// common/chunks/chunk_codec.c.
 #include "common/chunks/chunk_codec.h"
 
 bool tp_packer_is_there(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What 'teeperf doctor' cannot look at without compiler and analyzer. In place of cli/doctor/build.c and
-// cli/doctor/program.c.
+// What 'teeperf doctor' cannot look at without compiler and analyzer. In place of
+// cli/doctor/build.c and cli/doctor/program.c.
 #include "cli/doctor/doctor.h"
 #include "common/chunks/chunk_codec.h"
 

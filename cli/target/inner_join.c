@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The two traces of 'record --tee' stay apart: joining them takes the analyzer. In place of cli/record/inner_join.c.
+// The two traces of 'record --tee' stay apart: joining them takes the analyzer. In place of
+// cli/record/inner_join.c.
 #include "cli/record/record.h"
 
 bool tp_record_inner_join(const char *host, const char *tee, bool quiet)

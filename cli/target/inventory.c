@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// No inventories, which take zstd and the demangler of C++: 'record --only' knows functions by the names that its
-// lists give. In place of inventory/.
+// No inventories, which take zstd and the demangler of C++: 'record --only' knows functions by the
+// names that its lists give. In place of inventory/.
 #include "allowlists/inventory/inventory.h"
 
 #include <stddef.h>

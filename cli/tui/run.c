@@ -246,7 +246,8 @@ static int end(struct session *session)
 	return status;
 }
 
-// Before ncurses has its own, which end the process at once. They come only while wait_for_more waits, so none is lost before it.
+// Before ncurses has its own, which end the process at once. They come only while wait_for_more
+// waits, so none is lost before it.
 static void catch_signals(sigset_t *waiting)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};

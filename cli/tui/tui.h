@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The terminal interface without a terminal: pages and what keys do with them (tui.c), and where
- * they are drawn (draw.c). screen.c brings keys and draws; loader.c reads traces meanwhile; run.c is
- * between them.
+ * they are drawn (draw.c). screen.c brings keys and draws; loader.c reads traces meanwhile; run.c
+ * is between them.
  */
 #ifndef TP_TUI_H
 #define TP_TUI_H

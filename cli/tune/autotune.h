@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * teeperf autotune: the state of one, which its stages (stages.c, lists.c) fill by builds and runs (measure.c), and
- * its report (report.c) shows.
+ * teeperf autotune: the state of one, which its stages (stages.c, lists.c) fill by builds and runs
+ * (measure.c), and its report (report.c) shows.
  */
 #ifndef TP_AUTOTUNE_H
 #define TP_AUTOTUNE_H
@@ -19,8 +19,8 @@
 #include <teeperf/trace.h>
 
 /*
- * Builds: made by the user's command, checked, and kept beside the original, so that each can be put in its place for a
- * run. A product is an ELF file that the command makes.
+ * Builds: made by the user's command, checked, and kept beside the original, so that each can be
+ * put in its place for a run. A product is an ELF file that the command makes.
  */
 #define TP_AUTOTUNE_PRODUCTS_MAX 16
 
@@ -78,8 +78,8 @@ int tp_autotune_builder_accept(struct tp_autotune_builder *builder, struct tp_er
 void tp_autotune_builder_release(struct tp_autotune_builder *builder);
 
 /*
- * What is started: build commands, and runs of the program, recorded or not, with their times. Each is a process group
- * of its own, which a signal that ends teeperf ends too.
+ * What is started: build commands, and runs of the program, recorded or not, with their times. Each
+ * is a process group of its own, which a signal that ends teeperf ends too.
  */
 struct tp_autotune_run {
 	char *const *argv;
@@ -119,8 +119,8 @@ struct tp_autotune_setting {
 };
 
 /*
- * Run a command with its output in the file LOG and the SETTINGS in its environment; `idle`: with the processors and disks that nobody else wants. 0, or an error that
- * names the command and LOG.
+ * Run a command with its output in the file LOG and the SETTINGS in its environment; `idle`: with
+ * the processors and disks that nobody else wants. 0, or an error that names the command and LOG.
  */
 int tp_autotune_command(char *const *argv, const struct tp_autotune_setting *settings,
     const char *log, bool idle, struct tp_err *err);
@@ -269,8 +269,8 @@ int tp_autotune_run_variant(struct tp_autotune *tune, enum tp_autotune_variant v
     const char *trace, bool compress, struct tp_autotune_ran *ran, struct tp_err *err);
 
 /*
- * Native and another variant (or native too), recorded, in turn, until the series has COUNT of each; who
- * begins alternates. *last is the last run of the other one.
+ * Native and another variant (or native too), recorded, in turn, until the series has COUNT of
+ * each; who begins alternates. *last is the last run of the other one.
  */
 int tp_autotune_run_series(struct tp_autotune *tune, enum tp_autotune_variant variant,
     const char *trace, uint32_t count, struct tp_autotune_series *series,

@@ -32,7 +32,8 @@ struct path {
 	char text[PATH_MAX];
 };
 
-// The file beside a product that holds it in a variant. Paths have been checked to have room for it.
+// The file beside a product that holds it in a variant. Paths have been checked to have room for
+// it.
 static struct path beside(const struct tp_autotune_product *product, const char *suffix)
 {
 	struct path path;
@@ -254,8 +255,9 @@ static int run_command(const struct tp_autotune_builder *builder, enum tp_autotu
 	int count = 4;
 	if (builder->clock)
 		settings[count++] = (struct tp_autotune_setting){"TEEPERF_CLOCK", builder->clock};
-	// For makefiles that leave the compiler to make, and builds that ask the environment. These split what they are told
-	// as a shell does: where that is no file any more, it is a name that PATH leads to.
+	// For makefiles that leave the compiler to make, and builds that ask the environment. These
+	// split what they are told as a shell does: where that is no file any more, it is a name
+	// that PATH leads to.
 	char words[2][PATH_MAX + 8];
 	const char *name = strrchr(self, '/');
 	const char *compiler =

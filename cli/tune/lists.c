@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A list whose overhead is not clearly below or above the budget is run up to so many times as often.
+// A list whose overhead is not clearly below or above the budget is run up to so many times as
+// often.
 #define MORE_RUNS 3
 // Own times that exceed the CPU time by so much are not noise.
 #define WAITING 1.25
@@ -142,7 +143,8 @@ static int choose(struct tp_autotune *tune, struct tp_autotune_round *round, str
 	    .no_sample = options->no_sample,
 	    .count_rest = options->count_rest,
 	};
-	// The names in a trace come from the program that made it, which is looked for in its place.
+	// The names in a trace come from the program that made it, which is looked for in its
+	// place.
 	int code = tp_autotune_builder_place(&tune->builder, variant, err);
 	if (code)
 		return code;

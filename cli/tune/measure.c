@@ -153,7 +153,8 @@ int tp_autotune_run_series(struct tp_autotune *tune, enum tp_autotune_variant va
 
 /* ---- builds, and how far it is ---- */
 
-// Of the recorder alone, and of the counts, in turn with native runs; of events for all; and two of the native program.
+// Of the recorder alone, and of the counts, in turn with native runs; of events for all; and two of
+// the native program.
 enum { SERIES_RUNS = 10, EVENT_RUNS = 3, FIRST_RUNS = 2 };
 enum { PROGRESS_TEXT = 96 };
 

@@ -6,23 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Noise of a normal distribution: standard deviation over median absolute deviation, and standard error
-// of a median over that of a mean.
+// Noise of a normal distribution: standard deviation over median absolute deviation, and standard
+// error of a median over that of a mean.
 #define DEVIATION_OF_MAD 1.4826
 #define MEDIAN_OF_MEAN 1.2533
 
 // So many standard errors away from the budget is clear enough.
 #define SURE_ERRORS 2.0
 
-// A round so far off the median says nothing of the list; more of them than this part, and none does.
+// A round so far off the median says nothing of the list; more of them than this part, and none
+// does.
 #define WILD 0.5
 #define WILD_PART 0.25
 // No list makes a program so much faster (code that lies elsewhere: up to 5 %).
 #define FASTER 0.15
 
-// After a list over the budget the next one keeps this much away from it, and is at least so much smaller: a part
-// of what a list costs, such as larger code, does not shrink with its calls. (With 1.05 and 1.15 three lists
-// for SQLite and Lua ended a tenth to a third above their budgets.)
+// After a list over the budget the next one keeps this much away from it, and is at least so much
+// smaller: a part of what a list costs, such as larger code, does not shrink with its calls. (With
+// 1.05 and 1.15 three lists for SQLite and Lua ended a tenth to a third above their budgets.)
 #define MARGIN 1.25
 #define LEAST_CUT 1.4
 #define LARGEST_CUT 5.0
@@ -124,8 +125,9 @@ static struct point point_of(const struct tp_autotune_try *tried, double fixed)
 	};
 }
 
-// By what the last factor is to be multiplied after a list over the budget, of which `left` is for events.
-// With two lists, on the line through both: a part of the cost may not depend on the choice.
+// By what the last factor is to be multiplied after a list over the budget, of which `left` is for
+// events. With two lists, on the line through both: a part of the cost may not depend on the
+// choice.
 static double cut(const struct tp_autotune_try *tries, uint32_t count, double left, double fixed)
 {
 	const struct tp_autotune_try *last = &tries[count - 1];

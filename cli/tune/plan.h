@@ -31,9 +31,9 @@ struct tp_autotune_overhead tp_autotune_overhead(
 bool tp_autotune_unclear(const struct tp_autotune_overhead *measured, double budget);
 
 /*
- * Whether the measurement can be trusted to say on which side of the budget it is: not if more than a quarter of the
- * rounds are wild, if the error is as large as the budget and the budget within it, or if the program seems to be faster
- * than any list can make it.
+ * Whether the measurement can be trusted to say on which side of the budget it is: not if more than
+ * a quarter of the rounds are wild, if the error is as large as the budget and the budget within
+ * it, or if the program seems to be faster than any list can make it.
  */
 bool tp_autotune_told(const struct tp_autotune_overhead *measured, double budget);
 
@@ -48,23 +48,24 @@ struct tp_autotune_try {
 };
 
 enum tp_autotune_step {
-	TP_AUTOTUNE_DONE = 0,  /* within the budget, and not much is left of it */
-	TP_AUTOTUNE_AGAIN,     /* choose with the factor */
-	TP_AUTOTUNE_NO_EVENTS, /* over the budget, but hardly by events: nothing left to take away */
-	TP_AUTOTUNE_TIRED,     /* no more rounds */
-	TP_AUTOTUNE_UNTOLD,    /* the cost of the last one is not known, nor so that of another */
+	TP_AUTOTUNE_DONE = 0, /* within the budget, and not much is left of it */
+	TP_AUTOTUNE_AGAIN,    /* choose with the factor */
+	/* over the budget, but hardly by events: nothing left to take away */
+	TP_AUTOTUNE_NO_EVENTS,
+	TP_AUTOTUNE_TIRED,  /* no more rounds */
+	TP_AUTOTUNE_UNTOLD, /* the cost of the last one is not known, nor so that of another */
 };
 
 /*
- * What to do after COUNT tries, at least one; *factor is for AGAIN. `fixed` is the overhead of recording
- * without any event.
+ * What to do after COUNT tries, at least one; *factor is for AGAIN. `fixed` is the overhead of
+ * recording without any event.
  */
 enum tp_autotune_step tp_autotune_next(const struct tp_autotune_try *tries, uint32_t count,
     double budget, double fixed, uint32_t max_rounds, double *factor);
 
 /*
- * The one to keep: within the budget and of most worth, or else the one that cost least. One that is untold only if
- * all are.
+ * The one to keep: within the budget and of most worth, or else the one that cost least. One that
+ * is untold only if all are.
  */
 uint32_t tp_autotune_best(const struct tp_autotune_try *tries, uint32_t count, double budget);
 

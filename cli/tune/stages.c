@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The stages of teeperf autotune, in their order: what is known before any list, and what is left behind.
+// The stages of teeperf autotune, in their order: what is known before any list, and what is left
+// behind.
 #define _GNU_SOURCE
 #include "autotune.h"
 
@@ -185,7 +186,8 @@ static int profile_by_trace(struct tp_autotune *tune, struct tp_err *err)
 	const struct tp_autotune_path trace = tp_autotune_file(tune, "event.trace");
 	const struct tp_autotune_path kept = tp_autotune_file(tune, "profile.trace");
 	struct tp_autotune_ran ran;
-	// The fastest run counts: in the others functions were interrupted, which would look like work.
+	// The fastest run counts: in the others functions were interrupted, which would look like
+	// work.
 	do {
 		code = tp_autotune_run_variant(
 		    tune, TP_AUTOTUNE_EVENT, "event.trace", true, &ran, err);
@@ -208,16 +210,16 @@ static int profile_by_trace(struct tp_autotune *tune, struct tp_err *err)
 	tune->event_cost_ns = tp_autotune_cost(
 	    tune->native_ns + tune->fixed_ns, tune->event_time_ns, calls, EVENT_EXPECTED_NS);
 	tune->profile_cost_ns = tune->event_cost_ns;
-	// A trace has wall times. Those of one thread are the program's; with several its wall time says nothing of
-	// what each of them took.
+	// A trace has wall times. Those of one thread are the program's; with several its wall time
+	// says nothing of what each of them took.
 	if (tune->options.by_cpu || tune->native_cpu_ns > ONE_THREAD * tune->native_ns)
 		tune->profile_cost_ns = tp_autotune_cost(
 		    tune->native_cpu_ns, tune->event_cpu_ns, calls, EVENT_EXPECTED_NS);
 	return 0;
 }
 
-// What perf has found, as lines "NAME<TAB>SAMPLES" in another file: perf looks for names in the program, which
-// has to be the native one for that, and another one for the counts.
+// What perf has found, as lines "NAME<TAB>SAMPLES" in another file: perf looks for names in the
+// program, which has to be the native one for that, and another one for the counts.
 static int name_samples(const struct tp_autotune *tune, const char *data, struct tp_err *err)
 {
 	struct tp_buf report;
@@ -313,7 +315,8 @@ static int profile(struct tp_autotune *tune, struct tp_err *err)
 	return profile_by_trace(tune, err);
 }
 
-// Leave the program and its object files as the best list makes them; without one, as they are without instrumentation.
+// Leave the program and its object files as the best list makes them; without one, as they are
+// without instrumentation.
 static int finish(struct tp_autotune *tune, struct tp_err *err)
 {
 	if (!tp_autotune_has_best(tune))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The checksum of a trace's sections (trace.h). It has to find damage, not forgery: decision 0006 has why it is XXH3, no CRC. */
+/*
+ * The checksum of a trace's sections (trace.h). It has to find damage, not forgery: decision 0006
+ * has why it is XXH3, no CRC.
+ */
 #ifndef TP_CHECKSUM_H
 #define TP_CHECKSUM_H
 

@@ -52,9 +52,9 @@ int tp_unpacker_init(struct tp_unpacker *unpacker, uint64_t chunk_size, struct t
 void tp_unpacker_release(struct tp_unpacker *unpacker);
 
 /*
- * Unpack the SIZE bytes at PAYLOAD into RECORDS, which has room for the records of the largest chunk;
- * *COUNT is their number. 0, or TP_ERR_FORMAT with the reason, for the file and offset
- * that the caller names. RECORDS is then of no use.
+ * Unpack the SIZE bytes at PAYLOAD into RECORDS, which has room for the records of the largest
+ * chunk; *COUNT is their number. 0, or TP_ERR_FORMAT with the reason, for the file and offset that
+ * the caller names. RECORDS is then of no use.
  */
 int tp_unpacker_unpack(struct tp_unpacker *unpacker, const void *payload, uint64_t size,
     uint64_t *records, uint32_t *count, const char *file, uint64_t offset, struct tp_err *err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What recording a call costs, by a loop of such calls and a loop of calls without events; and how much that depends
-// on what the program does around it, by loops that do.
+// What recording a call costs, by a loop of such calls and a loop of calls without events; and how
+// much that depends on what the program does around it, by loops that do.
 #include "event_cost.h"
 
 #include <math.h>
@@ -37,11 +37,14 @@ enum shape {
 // What caller and callee do besides.
 enum work {
 	NO_WORK,
-	FENCED,  // all that is begun ends before anything else begins: nothing of the cost hides
-	CHAINED, // the same arithmetic goes on through all calls: nearly all of it hides, and reads of the clock come early
+	// the same arithmetic goes on through all calls: nearly all of it hides, and reads of the
+	// clock come early
+	FENCED, // all that is begun ends before anything else begins: nothing of the cost hides
+	CHAINED,
 };
 
-// What a thread of the runtime has, where it has it; volatile, as the sequence has nothing in registers either.
+// What a thread of the runtime has, where it has it; volatile, as the sequence has nothing in
+// registers either.
 struct writer {
 	volatile struct teeperf_thread_block block;
 	volatile uint8_t gate;
@@ -85,7 +88,8 @@ static inline __attribute__((always_inline)) struct halves read_hardware(uint8_t
 #endif
 }
 
-// One record, as the sequence of abi.h writes it, with the same jumps: what is rare, or slow, stands apart.
+// One record, as the sequence of abi.h writes it, with the same jumps: what is rare, or slow,
+// stands apart.
 static inline __attribute__((always_inline)) void record(bool timed, uint64_t name)
 {
 	const uint8_t gate = writer.gate;
@@ -222,9 +226,11 @@ static struct parts measure_bare(bool soft, double *untimed)
 	const double without = median(nothing, ROUNDS);
 	const double all = median(timed, ROUNDS) - without;
 	*untimed = median(without_time, ROUNDS) - without;
-	// Between its looks at the clock the call has no work of its own: all that passes there is what recording costs.
+	// Between its looks at the clock the call has no work of its own: all that passes there is
+	// what recording costs.
 	const double in = median(timed, ROUNDS) * median(part, ROUNDS);
-	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half is inside then.
+	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half
+	// is inside then.
 	const double inside = soft || in > all ? all / 2 : in;
 	return (struct parts){inside, all - inside};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The present cost of recording a call on this machine, with this clock: measured by a loop that only
- * runs the sequence of abi.h. In a program it may be less, where the processor does other work
+ * The present cost of recording a call on this machine, with this clock: measured by a loop that
+ * only runs the sequence of abi.h. In a program it may be less, where the processor does other work
  * meanwhile, or more, where it waits for each step: loops of both kinds measure the difference.
  * docs/decisions/0016-compensation.md.
  */
@@ -15,20 +15,29 @@
 struct tp_event_cost {
 	double in_ns;  /* between its two clock reads: part of its own time */
 	double out_ns; /* around them: part of its caller's time */
-	/* How far off in_ns and out_ns may be, depending on the code around the call and the machine's speed at that time. */
+	/*
+	 * How far off in_ns and out_ns may be, depending on the code around the call and the
+	 * machine's speed at that time.
+	 */
 	double in_off_ns;
 	double out_off_ns;
 	double untimed_ns; /* if its exit does not look at the clock; it lasts to the next look */
-	double
-	    wait_ns; /* with a soft clock: the wait of a read that finds it stored since the last one, if nothing hides that */
+	/*
+	 * with a soft clock: the wait of a read that finds it stored since the last one, if nothing
+	 * hides that
+	 */
+	double wait_ns;
 };
 
-/* By so much the same loop may be faster or slower a tenth of a second later, where the machine is shared: part of *_off_ns. */
+/*
+ * By so much the same loop may be faster or slower a tenth of a second later, where the machine is
+ * shared: part of *_off_ns.
+ */
 #define TP_EVENT_COST_DRIFT 0.1
 
 /*
- * Takes ten to thirty milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock, whose thread
- * must be running, else NULL. False: this machine lacks the clock.
+ * Takes ten to thirty milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock,
+ * whose thread must be running, else NULL. False: this machine lacks the clock.
  */
 bool tp_event_cost_measure(
     struct tp_event_cost *cost, uint32_t clock, const volatile uint64_t *word);

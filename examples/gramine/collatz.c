@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An ordinary program: which number below a limit takes the most steps to reach 1. noinline, so that each is a function of its own
-// in a program this small.
+// An ordinary program: which number below a limit takes the most steps to reach 1. noinline, so
+// that each is a function of its own in a program this small.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The page of an experiment: what is chosen, a section of plots for each task, and tables of what they show.
+// The page of an experiment: what is chosen, a section of plots for each task, and tables of what
+// they show.
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const chosen = {figure: 0, zero: true, single: true, axis: {}};
@@ -21,7 +22,8 @@ function distinct(values) {
 	return [...new Set(values.filter(value => value !== null))];
 }
 
-// What of a task can be on the axis: its factors that have several values, the one with most of them first; else its variants.
+// What of a task can be on the axis: its factors that have several values, the one with most of
+// them first; else its variants.
 function axesOf(cells) {
 	const axes = data.columns.map((name, column) =>
 		({name: name, column: column, values: distinct(cells.map(cell => cell.values[column]))}))

@@ -37,7 +37,8 @@ function legendEntry(series, name) {
 	return span;
 }
 
-// Places of the factor's VALUES between 0 and 1: by their size where they are numbers that have room, else side by side.
+// Places of the factor's VALUES between 0 and 1: by their size where they are numbers that have
+// room, else side by side.
 function placesOf(values) {
 	const numbers = values.map(numberOf);
 	const side = values.map((_, i) => (i + 0.5) / values.length);
@@ -52,7 +53,8 @@ function placesOf(values) {
 	return close ? {places: side, how: ''} : {places: places, how: log ? ', logarithmic' : ''};
 }
 
-// OPTIONS: title, factor, values, series (of {name, index, points: [{x, summary}]}), figure, low, high (of all panels), single.
+// OPTIONS: title, factor, values, series (of {name, index, points: [{x, summary}]}), figure, low,
+// high (of all panels), single.
 function plot(options) {
 	const width = 460, height = 290, left = 58, right = 14, top = 10, bottom = 46;
 	const unit = shownUnit(options.figure.unit, Math.max(Math.abs(options.low), Math.abs(options.high)));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Memory access with the order in the name: every access to the log goes through these. Not installed. */
+/*
+ * Memory access with the order in the name: every access to the log goes through these. Not
+ * installed.
+ */
 #ifndef TEEPERF_ATOMIC_H
 #define TEEPERF_ATOMIC_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The clock of this processor, for who reads it by itself: a row of enum teeperf_clock, and how to read it. Not installed. */
+/*
+ * The clock of this processor, for who reads it by itself: a row of enum teeperf_clock, and how to
+ * read it. Not installed.
+ */
 #ifndef TEEPERF_HARDWARE_CLOCK_H
 #define TEEPERF_HARDWARE_CLOCK_H
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * How a recorder gives a log to a running program ('teeperf record --pid'): the runtime's answers to calls that the
- * recorder makes in one of the program's threads, by ptrace(2). Not installed. x86-64 only.
+ * How a recorder gives a log to a running program ('teeperf record --pid'): the runtime's answers
+ * to calls that the recorder makes in one of the program's threads, by ptrace(2). Not installed.
+ * x86-64 only.
  *
- * The runtime has an ELF note, TEEPERF_NOTE_NAME of type TEEPERF_NOTE_TYPE_LATE, which is also in memory and in stripped
- * files: struct teeperf_late_note. A thread enters with
+ * The runtime has an ELF note, TEEPERF_NOTE_NAME of type TEEPERF_NOTE_TYPE_LATE, which is also in
+ * memory and in stripped files: struct teeperf_late_note. A thread enters with
  *
  *   rdi   enum teeperf_late_command
  *   rbx, rbp, rcx, rdx, r8 ... r15   in this order the path of the log, NUL-terminated (TEEPERF_LATE_PATH_SIZE bytes), so
  *         that the program's memory is not written from outside
  *   rsp   a multiple of 16, below which the stack is free
  *
- * and when it is done it makes the system call close(-1, TEEPERF_LATE_MARK, result). It is stopped there: the entry does
- * not return. The result is an enum teeperf_late_result, and from bit 32 on an errno value. The entry takes no lock and
- * allocates no memory, and makes only system calls, wherever the thread was interrupted.
+ * and when it is done it makes the system call close(-1, TEEPERF_LATE_MARK, result). It is stopped
+ * there: the entry does not return. The result is an enum teeperf_late_result, and from bit 32 on
+ * an errno value. The entry takes no lock and allocates no memory, and makes only system calls,
+ * wherever the thread was interrupted.
  */
 #ifndef TEEPERF_LATE_H
 #define TEEPERF_LATE_H
@@ -24,12 +26,17 @@
 struct teeperf_late_note {
 	uint32_t abi;  /* TEEPERF_ABI */
 	int32_t entry; /* its address less that of this field */
-	int32_t
-	    modules; /* likewise of a word of 64 bits: 0 until instrumented code has registered with this runtime */
+	/*
+	 * likewise of a word of 64 bits: 0 until instrumented code has registered with this runtime
+	 */
+	int32_t modules;
 };
 
 #define TEEPERF_LATE_PATH_SIZE 96
-/* Most words, other than records, that the runtime stores after a thread's last record in a log that it has left. */
+/*
+ * Most words, other than records, that the runtime stores after a thread's last record in a log
+ * that it has left.
+ */
 #define TEEPERF_LATE_WORDS 128
 #define TEEPERF_LATE_MARK UINT64_C(0x6574616c70656574)
 

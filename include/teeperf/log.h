@@ -37,8 +37,8 @@
 #define TEEPERF_LOG_MINOR 10
 
 /*
- * Name of the environment variable that holds the region's path; or, after TEEPERF_LOG_INHERITED, the
- * decimal number of an inherited descriptor.
+ * Name of the environment variable that holds the region's path; or, after TEEPERF_LOG_INHERITED,
+ * the decimal number of an inherited descriptor.
  */
 #define TEEPERF_LOG_ENV "TEEPERF_LOG"
 #define TEEPERF_LOG_INHERITED "fd:"
@@ -46,22 +46,23 @@
 #define TEEPERF_LOG_OFFSET_ENV "TEEPERF_LOG_OFFSET"
 
 /*
- * Name of the variable with the signals that the program is to handle: "LOOK[,ON,OFF]", decimal numbers. At
- * LOOK it reads header.control; at ON and OFF it switches. 0: none.
+ * Name of the variable with the signals that the program is to handle: "LOOK[,ON,OFF]", decimal
+ * numbers. At LOOK it reads header.control; at ON and OFF it switches. 0: none.
  */
 #define TEEPERF_CONTROL_ENV "TEEPERF_CONTROL"
 
 /*
- * Name of the variable with the path of a second log, for the TEE whose host this program is. Both logs share
- * its counter word.
+ * Name of the variable with the path of a second log, for the TEE whose host this program is. Both
+ * logs share its counter word.
  */
 #define TEEPERF_TEE_LOG_ENV "TEEPERF_TEE_LOG"
 
 /*
- * Name of the variable by which a process gets its own log, where the host has more than one: "NAME,TOKEN",
- * of 16 hexadecimal digits each. The host listens on a Unix socket (SOCK_SEQPACKET) whose abstract name is
- * TEEPERF_FORK_SOCKET followed by NAME. A process that connects sends one request and receives one
- * reply with two file descriptors: its log, and one whose counter word is stored.
+ * Name of the variable by which a process gets its own log, where the host has more than one:
+ * "NAME,TOKEN", of 16 hexadecimal digits each. The host listens on a Unix socket (SOCK_SEQPACKET)
+ * whose abstract name is TEEPERF_FORK_SOCKET followed by NAME. A process that connects sends one
+ * request and receives one reply with two file descriptors: its log, and one whose counter word is
+ * stored.
  */
 #define TEEPERF_FORK_ENV "TEEPERF_FORK"
 #define TEEPERF_FORK_SOCKET "teeperf-"
@@ -120,25 +121,29 @@ enum teeperf_control {
 	TEEPERF_CONTROL_RETURN_IN = 12,  /* the thread is back from its call */
 	TEEPERF_CONTROL_CROSSING = 13,   /* time = number of the last CALL_OUT or CALL_IN */
 	TEEPERF_CONTROL_LEFT = 14, /* time = half of a departure (below), the upper one first */
-	/* A phase that the program names begins, and ends, in this thread; time = as of an event. */
+	/*
+	 * A phase that the program names begins, and ends, in this thread; time = as of an event.
+	 */
 	TEEPERF_CONTROL_PHASE_BEGIN = 15,
 	TEEPERF_CONTROL_PHASE_END = 16,
 	TEEPERF_CONTROL_TEXT = 17, /* time = 4 bytes of the name (below), the first one lowest */
 };
 
 /*
- * The name of a MARK, PHASE_BEGIN or PHASE_END follows it in TEXT records, in the same chunk: up to TEEPERF_MARK_NAME bytes,
- * then zeroes up to the end of the last record. One more byte: the name was longer, and is cut there. No record: no name.
+ * The name of a MARK, PHASE_BEGIN or PHASE_END follows it in TEXT records, in the same chunk: up to
+ * TEEPERF_MARK_NAME bytes, then zeroes up to the end of the last record. One more byte: the name
+ * was longer, and is cut there. No record: no name.
  */
 #define TEEPERF_MARK_NAME 64
 
 /*
- * How both sides of a border get the same number: the caller draws it, keeps it in the record, and stores
- * it under a handle: any number that the other side knows as well (mostly an address) and that no other call in
- * progress has; 0: none. The callee takes it out of the same table, `crossings` of the TEE's log. With H
- * the product of handle and TEEPERF_CROSSING_MIX modulo 2^64, an entry is the upper 36 bits of H << 8 (its tag), and
- * the number below them; 0: none. It is one of the TEEPERF_CROSSING_TRIES entries from H >> 56 on, wrapping around: the
- * first that has this tag or is empty, else the first of them.
+ * How both sides of a border get the same number: the caller draws it, keeps it in the record, and
+ * stores it under a handle: any number that the other side knows as well (mostly an address) and
+ * that no other call in progress has; 0: none. The callee takes it out of the same table,
+ * `crossings` of the TEE's log. With H the product of handle and TEEPERF_CROSSING_MIX modulo 2^64,
+ * an entry is the upper 36 bits of H << 8 (its tag), and the number below them; 0: none. It is one
+ * of the TEEPERF_CROSSING_TRIES entries from H >> 56 on, wrapping around: the first that has this
+ * tag or is empty, else the first of them.
  */
 #define TEEPERF_CROSSINGS 256
 #define TEEPERF_CROSSING_MIX UINT64_C(0xa3c59ac2b7f1e26d)
@@ -146,46 +151,48 @@ enum teeperf_control {
 #define TEEPERF_CROSSING_BITS 28 /* of the number, which is not 0 */
 
 /*
- * For a TEE whose commands share only the log itself with the host's calls: the file of a TEE's log is
- * longer than the log, and a host passes L bytes less of it with a call, L from 1 to TEEPERF_LABEL_ROOM - 1. L is the
- * call's label, which no other call in progress has, and TEEPERF_LABEL_HANDLE(L) is its handle. Without a label,
- * the size is a multiple of TEEPERF_LABEL_ROOM.
+ * For a TEE whose commands share only the log itself with the host's calls: the file of a TEE's log
+ * is longer than the log, and a host passes L bytes less of it with a call, L from 1 to
+ * TEEPERF_LABEL_ROOM - 1. L is the call's label, which no other call in progress has, and
+ * TEEPERF_LABEL_HANDLE(L) is its handle. Without a label, the size is a multiple of
+ * TEEPERF_LABEL_ROOM.
  */
 #define TEEPERF_LABEL_ROOM 4096
 #define TEEPERF_LABEL_HANDLE(label) (UINT64_C(0x4c4142454c) << 24 | (label)) /* "LABEL" */
 
 /*
- * Functions of which only the calls are counted: the time field of COUNTS is a number N, and N pairs
- * of raw words follow in the same chunk: a function's run-time address, and its calls by this thread.
- * Add up the pairs with one address. Of a sampled function, to whose address TEEPERF_COUNTS_SAMPLED is
- * added, some of these calls have records as well.
+ * Functions of which only the calls are counted: the time field of COUNTS is a number N, and N
+ * pairs of raw words follow in the same chunk: a function's run-time address, and its calls by this
+ * thread. Add up the pairs with one address. Of a sampled function, to whose address
+ * TEEPERF_COUNTS_SAMPLED is added, some of these calls have records as well.
  */
 #define TEEPERF_COUNTS_SAMPLED UINT64_C(1)
 #define TEEPERF_COUNTS_MAX 4091 /* N of one record: a chunk full */
 
 /*
- * A position identifies one record of one thread permanently: the number of bytes that the thread had
- * written before it, chunk headers included. Record R at byte offset O of the thread's chunk number
- * S (sequence, from 0) has position S * chunk size + O. 0 is no position (offset 0 is a header).
- * Positions of open activations grow from the outermost on.
+ * A position identifies one record of one thread permanently: the number of bytes that the thread
+ * had written before it, chunk headers included. Record R at byte offset O of the thread's chunk
+ * number S (sequence, from 0) has position S * chunk size + O. 0 is no position (offset 0 is a
+ * header). Positions of open activations grow from the outermost on.
  */
 #define TEEPERF_POSITION_OFF 1 /* of an activation that began while recording was switched off */
 /*
  * An activation without a record, because it was not sampled or its function is not recorded, has
- * the position of the thread's next record less 4: above all activations that began before it, below all that it
- * calls.
+ * the position of the thread's next record less 4: above all activations that began before it,
+ * below all that it calls.
  */
 #define TEEPERF_POSITION_BETWEEN 4
 /*
- * Added to the position after a RESYNC: this activation leaves its stack for another one, whose calls are
- * not its own (with 0: the activation is unknown). The calls of the stack are suspended until a RESYNC to one of
- * them.
+ * Added to the position after a RESYNC: this activation leaves its stack for another one, whose
+ * calls are not its own (with 0: the activation is unknown). The calls of the stack are suspended
+ * until a RESYNC to one of them.
  */
 #define TEEPERF_POSITION_LEAVES UINT64_C(2)
 /*
- * Instead of one: the activation that runs on, or the stack, comes from another thread. Two LEFT records come
- * before it, of the departure: the RESYNC record with TEEPERF_POSITION_LEAVES by which the stack was left last. Bits
- * 0-39 are that record's position / 8, bits 40-62 `home` of its chunk modulo 2^23. A position of 0: not recorded.
+ * Instead of one: the activation that runs on, or the stack, comes from another thread. Two LEFT
+ * records come before it, of the departure: the RESYNC record with TEEPERF_POSITION_LEAVES by which
+ * the stack was left last. Bits 0-39 are that record's position / 8, bits 40-62 `home` of its chunk
+ * modulo 2^23. A position of 0: not recorded.
  */
 #define TEEPERF_POSITION_ELSEWHERE 5
 #define TEEPERF_DEPARTURE_SHIFT 40
@@ -245,14 +252,16 @@ enum teeperf_attach {
 };
 
 /*
- * header.control: whether the host wants the program to record. Each change of the word is a command; the
- * bits above number the commands, so that one that the program has undone can be repeated.
+ * header.control: whether the host wants the program to record. Each change of the word is a
+ * command; the bits above number the commands, so that one that the program has undone can be
+ * repeated.
  */
 #define TEEPERF_ACTIVE UINT64_C(1)
 
 /*
- * header.ended: the last word that a program stores, with release order, when its instrumented code has run
- * for the last time; it informs a host that is not the parent. Stays 0 if the program was killed.
+ * header.ended: the last word that a program stores, with release order, when its instrumented code
+ * has run for the last time; it informs a host that is not the parent. Stays 0 if the program was
+ * killed.
  */
 #define TEEPERF_ENDED UINT64_C(1)
 #define TEEPERF_ENDED_HAS_CODE UINT64_C(2) /* bits 32-63 hold the exit code */
@@ -266,21 +275,22 @@ enum teeperf_chunk_state {
 };
 
 /*
- * Supply ring: how the host hands out chunks. Slot (t & (chunk_count - 1)) serves ticket t. It is ready when its
- * upper 40 bits are the low 40 bits of t + 1; its low 24 bits are then the chunk's number. header.tail is the next
- * ticket: a thread reads its slot, then draws it by compare-and-swap of header.tail from t to t + 1. A thread that
- * finds no slot ready counts its losses, and tries again after some events, at most 256; it never waits.
+ * Supply ring: how the host hands out chunks. Slot (t & (chunk_count - 1)) serves ticket t. It is
+ * ready when its upper 40 bits are the low 40 bits of t + 1; its low 24 bits are then the chunk's
+ * number. header.tail is the next ticket: a thread reads its slot, then draws it by
+ * compare-and-swap of header.tail from t to t + 1. A thread that finds no slot ready counts its
+ * losses, and tries again after some events, at most 256; it never waits.
  */
 #define TEEPERF_SUPPLY_CHUNK_BITS 24
 #define TEEPERF_SUPPLY_SLOT(ticket, chunk) \
 	((((uint64_t)(ticket) + 1) << TEEPERF_SUPPLY_CHUNK_BITS) | (uint64_t)(chunk))
 
 /*
- * Recording is switched for the whole process. The time of a switch to off is read before any thread
- * can see it, and one tick is added: records of that tick count as made before. That of a switch to
- * on is also read before any thread can see it. So a thread's records with times in between were being
- * written when it was switched off, and its later calls in between are not in the log. Stacks are unknown
- * across a gap: calls that are open at its beginning end there.
+ * Recording is switched for the whole process. The time of a switch to off is read before any
+ * thread can see it, and one tick is added: records of that tick count as made before. That of a
+ * switch to on is also read before any thread can see it. So a thread's records with times in
+ * between were being written when it was switched off, and its later calls in between are not in
+ * the log. Stacks are unknown across a gap: calls that are open at its beginning end there.
  */
 #define TEEPERF_SWITCHES 128
 enum teeperf_listens {
@@ -297,9 +307,10 @@ enum teeperf_only {
 };
 
 /*
- * header.selection: one word, so it is never read half-written. Bits 0-1 are an enum teeperf_only, bits 2-31 the number of
- * hashes in the list, and bits 32-63 number the selections from 1. The host writes the next list only when the program obeys
- * the last selection (header.selected): the program then reads the other list.
+ * header.selection: one word, so it is never read half-written. Bits 0-1 are an enum teeperf_only,
+ * bits 2-31 the number of hashes in the list, and bits 32-63 number the selections from 1. The host
+ * writes the next list only when the program obeys the last selection (header.selected): the
+ * program then reads the other list.
  */
 #define TEEPERF_SELECTION(number, only, count) \
 	((uint64_t)(number) << 32 | (uint64_t)(count) << 2 | (uint64_t)(only))
@@ -346,7 +357,9 @@ struct teeperf_log_header {
 	uint32_t ring;   /* mode ring: most chunks that a thread keeps */
 	uint32_t border; /* 1: of a TEE whose host is also recorded (CALL_OUT) */
 
-	/* Counter word: stored by the host's counter thread, loaded at every event (soft clocks). */
+	/*
+	 * Counter word: stored by the host's counter thread, loaded at every event (soft clocks).
+	 */
 	uint64_t counter;
 	uint64_t reserved1[15];
 
@@ -359,7 +372,10 @@ struct teeperf_log_header {
 	uint64_t selection_capacity; /* hashes of each; 0: the selection never changes */
 	uint64_t reserved2[12];
 
-	/* Tickets drawn: the only word that threads of the program share; one locked instruction a chunk. */
+	/*
+	 * Tickets drawn: the only word that threads of the program share; one locked instruction a
+	 * chunk.
+	 */
 	uint64_t tail;
 	uint64_t reserved3[15];
 
@@ -385,12 +401,12 @@ struct teeperf_log_header {
 	uint64_t functions_left_out; /* of these, left out by `only` */
 	uint64_t forked;             /* forked children without a log */
 	uint64_t ended;              /* TEEPERF_ENDED and its bits: the program has ended */
-	uint64_t
-	    keeps; /* mode ring: chunks that a thread keeps, 0: the program does not support rings */
+	/* mode ring: chunks that a thread keeps, 0: the program does not support rings */
+	uint64_t keeps;
 	/* The selection that it obeys, TEEPERF_SELECTION_FIRST at first; 0: it reads none. */
 	uint64_t selected;
-	uint64_t
-	    selected_time; /* since when: ticks, noted before a gate moved; stored before `selected` */
+	/* since when: ticks, noted before a gate moved; stored before `selected` */
+	uint64_t selected_time;
 
 	/* When recording was switched: entry n modulo TEEPERF_SWITCHES is switch number n. */
 	uint64_t switches[TEEPERF_SWITCHES]; /* ticks << 1 | 1 for on, ticks << 1 for off */
@@ -402,7 +418,10 @@ struct teeperf_log_header {
 			  8 * TEEPERF_CROSSINGS];
 };
 
-/* The fields that identify a log of this version, except `magic`, which is stored when all others are. */
+/*
+ * The fields that identify a log of this version, except `magic`, which is stored when all others
+ * are.
+ */
 static inline void teeperf_log_init(
     struct teeperf_log_header *header, uint32_t chunk_count, uint32_t clock, uint32_t mode)
 {
@@ -416,7 +435,9 @@ static inline void teeperf_log_init(
 	header->mode = mode;
 }
 
-/* An instrumented module (executable or shared object); written by the runtime when it is loaded. */
+/*
+ * An instrumented module (executable or shared object); written by the runtime when it is loaded.
+ */
 #define TEEPERF_MODULE_PATH_SIZE 384
 #define TEEPERF_BUILD_ID_SIZE 32
 struct teeperf_module {
@@ -444,9 +465,10 @@ struct teeperf_module {
 #define TEEPERF_MODULE_TEE UINT32_C(4) /* of a joined trace: on the TEE's side */
 
 /*
- * The hash of code: beginning with its size in bytes, a multiple of 8, h = (h ^ word) * TEEPERF_CODE_PRIME,
- * h ^= h >> 32 for each of its words; then likewise for the hash of the names. That one begins with 0, covers the count
- * and the hashes of each teeperf_functions (abi.h), as in the file, and loses its low 16 bits. 1 instead of 0.
+ * The hash of code: beginning with its size in bytes, a multiple of 8, h = (h ^ word) *
+ * TEEPERF_CODE_PRIME, h ^= h >> 32 for each of its words; then likewise for the hash of the names.
+ * That one begins with 0, covers the count and the hashes of each teeperf_functions (abi.h), as in
+ * the file, and loses its low 16 bits. 1 instead of 0.
  */
 #define TEEPERF_CODE_PRIME UINT64_C(0x9fb21c651e98df25)
 

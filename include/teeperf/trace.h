@@ -106,8 +106,8 @@ struct teeperf_trace_clock {
 };
 
 /*
- * The log from which the trace is made. If the recorder was killed, the records not yet written are still
- * there: in a file whose name ends in "RECORDER_PID-ID", ID in 16 hexadecimal digits.
+ * The log from which the trace is made. If the recorder was killed, the records not yet written are
+ * still there: in a file whose name ends in "RECORDER_PID-ID", ID in 16 hexadecimal digits.
  */
 #define TEEPERF_LOG_CONSTANT_WORDS 16
 struct teeperf_trace_log {
@@ -122,8 +122,8 @@ struct teeperf_trace_log {
 };
 
 /*
- * Processor time, as the operating system counts it: of the process, then of the threads for which it is known,
- * by ascending numbers.
+ * Processor time, as the operating system counts it: of the process, then of the threads for which
+ * it is known, by ascending numbers.
  */
 #define TEEPERF_CPU_EXACT UINT32_C(1)    /* cpu_ns is the whole time until the end */
 #define TEEPERF_CPU_AT_LEAST UINT32_C(2) /* cpu_ns is the time until the last reading */
@@ -142,8 +142,8 @@ struct teeperf_trace_cpu {
 };
 
 /*
- * SCHED: when threads got a processor and lost it, as the operating system reported. Sections follow one another in time, the
- * switches of one need not be in order.
+ * SCHED: when threads got a processor and lost it, as the operating system reported. Sections
+ * follow one another in time, the switches of one need not be in order.
  */
 enum teeperf_sched_kind {
 	TEEPERF_SCHED_ON = 0,        /* the thread has the processor from here on */
@@ -163,8 +163,9 @@ struct teeperf_trace_sched {
 };
 
 /*
- * SYSTEM: the kernel's work for the program. Each section has the events that ended since the previous one; they need not
- * be in order. The head's numbers are totals so far: in the last section, of the whole recording.
+ * SYSTEM: the kernel's work for the program. Each section has the events that ended since the
+ * previous one; they need not be in order. The head's numbers are totals so far: in the last
+ * section, of the whole recording.
  */
 enum teeperf_system_kind {
 	TEEPERF_SYSTEM_CALL = 1,  /* a system call */
@@ -195,7 +196,10 @@ enum teeperf_system_memory {
 	TEEPERF_SYSTEM_MEMORY_FILE = 4,  /* a mapped file, or one in shared memory */
 	TEEPERF_SYSTEM_MEMORY_CODE = 5,  /* the same, and it may be run */
 };
-/* `number` of a function of the SGX driver: the kernel's own name of it. They call each other, so their times overlap. */
+/*
+ * `number` of a function of the SGX driver: the kernel's own name of it. They call each other, so
+ * their times overlap.
+ */
 enum teeperf_sgx_function {
 	TEEPERF_SGX_FAULT = 1,      /* sgx_vma_fault: a page fault in an enclave */
 	TEEPERF_SGX_VEPC_FAULT = 2, /* sgx_vepc_fault: one in a virtual machine's EPC */
@@ -213,14 +217,22 @@ struct teeperf_system_event {
 	uint32_t os_pid;
 	uint16_t kind;  /* enum teeperf_system_kind */
 	uint16_t flags; /* TEEPERF_SYSTEM_UNFINISHED, ... */
-	/* A call: its number; a request: the device, major << 20 | minor; an allocation: the call; of SGX: the function. */
+	/*
+	 * A call: its number; a request: the device, major << 20 | minor; an allocation: the call;
+	 * of SGX: the function.
+	 */
 	uint32_t number;
-	/* A call: its result, signed; a request: its bytes; an allocation: the number of objects. */
+	/*
+	 * A call: its result, signed; a request: its bytes; an allocation: the number of objects.
+	 */
 	uint64_t result;
-	/* A call: its first argument; a fault: the address; a request: its sector; an allocation: bytes of pages. */
+	/*
+	 * A call: its first argument; a fault: the address; a request: its sector; an allocation:
+	 * bytes of pages.
+	 */
 	uint64_t argument;
-	uint32_t
-	    detail; /* a call: its second argument; see above; a request: 0 reads, 1 writes, else REQ_OP_ */
+	/* a call: its second argument; see above; a request: 0 reads, 1 writes, else REQ_OP_ */
+	uint32_t detail;
 	uint32_t waker_tid; /* a call: the thread that woke this one, 0: none; a start: its maker */
 	uint64_t woken_ns;  /* when; a request: when the thread made it; the same clock */
 };
@@ -236,8 +248,9 @@ struct teeperf_trace_system {
 };
 
 /*
- * SELECTIONS: which functions recorded, and since when. For each selection an entry with hash 0, then one for each hash that
- * is in its list but not in that of the previous selection, or the other way round. The first is that of the recording's start.
+ * SELECTIONS: which functions recorded, and since when. For each selection an entry with hash 0,
+ * then one for each hash that is in its list but not in that of the previous selection, or the
+ * other way round. The first is that of the recording's start.
  */
 struct teeperf_trace_selection {
 	uint64_t time;   /* ticks: header.selected_time; of the first: 0 */
@@ -247,8 +260,8 @@ struct teeperf_trace_selection {
 };
 
 /*
- * WINDOWS: selections whose time and duration the recorder chose independently of the program's work, so that the records
- * in them are a fair sample. A window lasts until the next selection.
+ * WINDOWS: selections whose time and duration the recorder chose independently of the program's
+ * work, so that the records in them are a fair sample. A window lasts until the next selection.
  */
 struct teeperf_trace_window {
 	uint32_t selection; /* its number; ascending */
@@ -283,7 +296,9 @@ struct teeperf_trace_end {
 	uint64_t module_count;  /* modules seen, also those beyond the table */
 	uint64_t thread_count;  /* threads seen, also those beyond the table */
 	uint64_t forked;        /* as in the log header */
-	/* Chunks that the recorder had but could not write, for example because the disk was full. */
+	/*
+	 * Chunks that the recorder had but could not write, for example because the disk was full.
+	 */
 	uint32_t missing_chunks; /* chunks that are not in this file */
 	uint32_t unwritten;      /* bit N: the last section of type N is not in this file */
 	uint64_t missing_events; /* enters and exits in these chunks */
@@ -300,9 +315,9 @@ struct teeperf_trace_missing {
 };
 
 /*
- * COUNTERS and ENERGY: meters that the recorder read at moments of the recording. struct teeperf_trace_meters, then
- * meter_count struct teeperf_trace_meter, then reading_count struct teeperf_trace_reading by ascending time. The last
- * such section counts.
+ * COUNTERS and ENERGY: meters that the recorder read at moments of the recording. struct
+ * teeperf_trace_meters, then meter_count struct teeperf_trace_meter, then reading_count struct
+ * teeperf_trace_reading by ascending time. The last such section counts.
  */
 enum teeperf_meter_unit {
 	TEEPERF_METER_COUNT = 0, /* events */
@@ -354,7 +369,8 @@ struct teeperf_trace_meters {
 
 /*
  * SYMBOLS: one line per symbol, fields separated by tabs, addresses at run time, in hexadecimal
- * without prefix: "address<TAB>size<TAB>linkage name<TAB>file<TAB>line\n"; file may be empty, line 0.
+ * without prefix: "address<TAB>size<TAB>linkage name<TAB>file<TAB>line\n"; file may be empty, line
+ * 0.
  */
 
 TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_trace_header) == 64, "trace header");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The inventory (docs/inventory.md) that the pass leaves in what it compiles. At the start of the
- * pipeline a note in the module says which functions there are; it outlives functions that are inlined and go
- * to the linker with LTO. At the end the notes of all that is in the module become the inventory.
+ * pipeline a note in the module says which functions there are; it outlives functions that are
+ * inlined and go to the linker with LTO. At the end the notes of all that is in the module become
+ * the inventory.
  */
 #ifndef TP_INVENTORY_NOTES_H
 #define TP_INVENTORY_NOTES_H
@@ -53,7 +54,10 @@ void tp_note_add_name(struct tp_buf *out, LLVMValueRef function);
 /* LLVM's word for the linkage of a function. */
 const char *tp_note_linkage(LLVMValueRef function);
 
-/* ---- At the end of the pipeline: the notes of a module, and what has become of the functions in them. */
+/*
+ * ---- At the end of the pipeline: the notes of a module, and what has become of the functions in
+ * them.
+ */
 
 #define TP_NOTE_NONE UINT32_MAX
 
@@ -75,8 +79,8 @@ struct tp_noted {
 struct tp_emitted {
 	LLVMValueRef function;
 	uint32_t noted; /* or TP_NOTE_NONE: made by an optimisation */
-	char *
-	    origin; /* what it was called when it was decided about, if it has another name; or NULL */
+	/* what it was called when it was decided about, if it has another name; or NULL */
+	char *origin;
 	uint32_t made_of;   /* the noted function of that name if it was made, or TP_NOTE_NONE */
 	uint32_t next_made; /* in the same unit, or TP_NOTE_NONE */
 	uint32_t number;    /* in the inventory */
@@ -141,7 +145,9 @@ void tp_notes_release(struct tp_notes *notes);
 /* The first noted function of this name (escaped), then the others; TP_NOTE_NONE at the end. */
 uint32_t tp_notes_find(const struct tp_notes *notes, const char *name, size_t size);
 uint32_t tp_notes_find_next(const struct tp_notes *notes, uint32_t noted);
-/* Add a function (escaped name) that no note has. Its number; TP_NOTE_NONE if there is no memory. */
+/*
+ * Add a function (escaped name) that no note has. Its number; TP_NOTE_NONE if there is no memory.
+ */
 uint32_t tp_notes_add_elsewhere(struct tp_notes *notes, const char *name, size_t size);
 bool tp_notes_is_internal(const struct tp_noted *noted);
 /* The place of a function in notes->functions. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writes the inventory (docs/inventory.md): into a section of the object file that is not loaded, by
-// assembly, as LLVM's variables cannot do without memory at run time; and into a file.
+// Writes the inventory (docs/inventory.md): into a section of the object file that is not loaded,
+// by assembly, as LLVM's variables cannot do without memory at run time; and into a file.
 #define _GNU_SOURCE
 #include "notes.h"
 
@@ -33,7 +33,8 @@ static void number_emitted(struct tp_notes *notes, struct tp_emitted *emitted, u
 	tp_notes_function(notes, emitted->function)->number = number;
 }
 
-// What nobody called of a standard library; there is so much of it that it would be most of the inventory.
+// What nobody called of a standard library; there is so much of it that it would be most of the
+// inventory.
 static bool is_of_no_interest(const struct tp_notes *notes, const struct tp_noted *noted)
 {
 	return noted->emitted == TP_NOTE_NONE && !noted->copies && !noted->has_made &&
@@ -42,8 +43,8 @@ static bool is_of_no_interest(const struct tp_notes *notes, const struct tp_note
 		   noted->file == TP_NOTE_NONE ? "" : notes->files[noted->file], noted->name);
 }
 
-// Number all functions in the order in which they are written: a unit's, then those that optimisation has
-// made of them. Functions of elsewhere follow, as they come up.
+// Number all functions in the order in which they are written: a unit's, then those that
+// optimisation has made of them. Functions of elsewhere follow, as they come up.
 static uint32_t number_functions(struct tp_notes *notes)
 {
 	uint32_t number = 0;
@@ -199,8 +200,8 @@ static void add_copies(struct output *output, uint32_t noted)
 	}
 }
 
-// A function of a note, whether it is there or not; or one that optimisation has made, such as a cold part, of a noted one
-// or of none.
+// A function of a note, whether it is there or not; or one that optimisation has made, such as a
+// cold part, of a noted one or of none.
 static void add_function(
     struct output *output, const struct tp_noted *noted, const struct tp_emitted *emitted)
 {

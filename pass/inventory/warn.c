@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Warns of functions that a list names and that will have no events: those that are gone by the end of
-// the pipeline, and those that cannot be kept. Only of lines that name one function: a glob does not
-// promise that all it matches are there.
+// Warns of functions that a list names and that will have no events: those that are gone by the end
+// of the pipeline, and those that cannot be kept. Only of lines that name one function: a glob does
+// not promise that all it matches are there.
 #include "notes.h"
 
 #include <stdlib.h>

@@ -55,7 +55,8 @@ const struct tp_text_machine tp_text_aarch64 = {
 	"ldr w17, [x16, 16]\n\tcmn w17, 1\n\tb.eq 1f\n\t"},
     .cursor = "ldr x15, [x16]\n\t",
     .bias = "ldr #P, [x16, 24]\n\t",
-    // As in x86_64.c: the cursor is in the thread's chunk, which is not full, and the place is free.
+    // As in x86_64.c: the cursor is in the thread's chunk, which is not full, and the place is
+    // free.
     .bump =
 	"ldr x17, [x16, 32]\n\tcmp x15, x17\n\tb.hs 1f\n\tldr x17, [x16, 40]\n\tcmp x15, x17\n\tb.lo 1f\n\t"
 	"add x17, x15, 8\n\tstr x17, [x16]\n\tldr x17, [x15]\n\tcbnz x17, 1f\n\t",

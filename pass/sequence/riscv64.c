@@ -3,9 +3,9 @@
 #include "text.h"
 
 /*
- * t1 holds the thread block, t0 the cursor, B the time. The cold path is a jump with t0 as link register,
- * which the architecture keeps for that, so ra stays as it is and LLVM need not know. Symbols are loaded from
- * the global offset table: the linkage table's code changes t0 to t3.
+ * t1 holds the thread block, t0 the cursor, B the time. The cold path is a jump with t0 as link
+ * register, which the architecture keeps for that, so ra stays as it is and LLVM need not know.
+ * Symbols are loaded from the global offset table: the linkage table's code changes t0 to t3.
  */
 #define CHANGED "~{t0},~{t1},~{t2},~{memory}"
 #define HARDWARE "rdtime #B\n\t"
@@ -19,8 +19,8 @@
 	"#T7:\tld t0, 24(t1)\n\tld #P, 0(t1)\n\tld t2, 24(t1)\n\tbne t0, t2, 7b" \
 	"\n\tadd #P, #P, t0\n\taddi #P, #P, -4\n"
 /*
- * One instruction counts, so that no signal handler's calls in between are lost. It wants an address
- * without offset.
+ * One instruction counts, so that no signal handler's calls in between are lost. It wants an
+ * address without offset.
  */
 #define COUNT(zero, take)                                                                          \
 	zero "lbu t2, #G\n\tbeqz t2, 2f\n\tmv t1, #C\n\tbnez t1, 3f\n\tlla t1, #D\n" CALL(         \
@@ -59,7 +59,8 @@ const struct tp_text_machine tp_text_riscv64 = {
     .cursor = "ld t0, 0(t1)\n\t",
     // Read before the cursor is stored: so it is of the same chunk, if the place was free.
     .bias = "ld #P, 24(t1)\n\t",
-    // As in x86_64.c: the cursor is in the thread's chunk, which is not full, and the place is free.
+    // As in x86_64.c: the cursor is in the thread's chunk, which is not full, and the place is
+    // free.
     .bump = "ld t2, 32(t1)\n\tbgeu t0, t2, 1f\n\tld t2, 40(t1)\n\tbltu t0, t2, 1f\n\t"
 	    "addi t2, t0, 8\n\tsd t2, 0(t1)\n\tld t1, 0(t0)\n\tbnez t1, 1f\n\t",
     .place = "add #P, #P, t0\n\t",

@@ -158,7 +158,8 @@ bool tp_sequence_needs_no_red_zone(const struct tp_sequence *sequence)
 	return sequence->machine->needs_no_red_zone && !sequence->pass->inlined_later;
 }
 
-// Assemblers take other characters for their own, even where names are quoted, and a version behind @.
+// Assemblers take other characters for their own, even where names are quoted, and a version behind
+// @.
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -181,8 +182,8 @@ char *tp_sequence_plain_name(LLVMValueRef function, const char *suffix)
 
 /*
  * The name is the function's own address through a private alias: no relocation, no table, and it
- * survives COMDAT, identical code folding, --gc-sections and PIC. What may still be inlined elsewhere
- * must name the symbol itself: an alias into a discarded COMDAT does not link.
+ * survives COMDAT, identical code folding, --gc-sections and PIC. What may still be inlined
+ * elsewhere must name the symbol itself: an alias into a discarded COMDAT does not link.
  */
 static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 {
@@ -199,8 +200,8 @@ static LLVMValueRef name_of(struct tp_sequence *sequence, LLVMValueRef function)
 	return alias;
 }
 
-// Of the linkage name as it is in the source, if link-time optimisation has renamed the function. Copies
-// have names of their own.
+// Of the linkage name as it is in the source, if link-time optimisation has renamed the function.
+// Copies have names of their own.
 static uint64_t hash_of(LLVMValueRef function)
 {
 	size_t length;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Records in IR: what the functions of a module that get code of ours have in common, and the code of one record. */
+/*
+ * Records in IR: what the functions of a module that get code of ours have in common, and the code
+ * of one record.
+ */
 #ifndef TP_SEQUENCE_H
 #define TP_SEQUENCE_H
 
@@ -43,7 +46,8 @@ const char *tp_sequence_refuse(LLVMModuleRef module);
 
 /*
  * Declares the runtime's symbols in `module`, and the module's own. Each target is begun with
- * tp_sequence_begin, GATE_COUNT of them not watched; tp_sequence_finish comes last. False: no memory.
+ * tp_sequence_begin, GATE_COUNT of them not watched; tp_sequence_finish comes last. False: no
+ * memory.
  * pre: not refused.
  */
 bool tp_sequence_init(struct tp_sequence *sequence, const struct tp_pass *pass,
@@ -52,8 +56,8 @@ void tp_sequence_begin(struct tp_sequence *sequence, struct tp_target *target);
 void tp_sequence_finish(struct tp_sequence *sequence);
 
 /*
- * A record at the builder's place. Returns its position (i64; 0 if it was lost, TEEPERF_POSITION_OFF
- * if nothing is recorded) if that is wanted, else NULL.
+ * A record at the builder's place. Returns its position (i64; 0 if it was lost,
+ * TEEPERF_POSITION_OFF if nothing is recorded) if that is wanted, else NULL.
  */
 LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef builder,
     const struct tp_target *target, enum teeperf_kind kind, bool position);
@@ -61,7 +65,10 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 /* The position of an activation that has no record (log.h, TEEPERF_POSITION_BETWEEN), as i64. */
 LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef builder);
 
-/* The function's name in characters that no assembler takes for its own, and the suffix; to be freed, NULL: no memory. */
+/*
+ * The function's name in characters that no assembler takes for its own, and the suffix; to be
+ * freed, NULL: no memory.
+ */
 char *tp_sequence_plain_name(LLVMValueRef function, const char *suffix);
 
 /* Whether functions with records must keep off the memory below their stack pointer. */
@@ -83,9 +90,9 @@ LLVMValueRef tp_sequence_caller(struct tp_sequence *sequence, const char *name, 
     const char *callee, LLVMValueRef *arguments, unsigned count);
 
 /*
- * Call `function` before the program's own constructors. Where one thread is all that a platform has, its linker script
- * may know no constructors with a priority, or none at all: there it is one without, and one of those that entering
- * calls, too (abi.h). So it may be called more than once.
+ * Call `function` before the program's own constructors. Where one thread is all that a platform
+ * has, its linker script may know no constructors with a priority, or none at all: there it is one
+ * without, and one of those that entering calls, too (abi.h). So it may be called more than once.
  */
 void tp_sequence_construct(struct tp_sequence *sequence, LLVMValueRef function);
 

@@ -70,14 +70,20 @@ struct tp_text_names {
 	unsigned used;
 };
 
-/* A processor: its parts, in the order in which they come in a text, or NULL. Of two, [1] is the one for messages. */
+/*
+ * A processor: its parts, in the order in which they come in a text, or NULL. Of two, [1] is the
+ * one for messages.
+ */
 struct tp_text_machine {
 	const char *prefix;     /* the beginning of its target triples */
 	bool needs_no_red_zone; /* it pushes return addresses: below the stack pointer is no room */
 	bool has_modifiers;  /* operands are ${N:q} in registers and ${N:c} as symbols, else $N */
 	const char *symbol;  /* the constraint of symbols */
 	const char *changed; /* what a text changes that takes no registers */
-	/* Take what registers the text needs (tp_text_take), and name them; returns what it changes beside them. */
+	/*
+	 * Take what registers the text needs (tp_text_take), and name them; returns what it changes
+	 * beside them.
+	 */
 	const char *(*take_registers)(struct tp_text *text, struct tp_text_names *names,
 	    const struct tp_text_request *request);
 	const char *thread[2]; /* one thread */

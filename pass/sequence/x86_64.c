@@ -3,9 +3,9 @@
 #include "text.h"
 
 /*
- * r10 holds the name, r11 the thread block, A the cursor, B the time. A call in the cold path leaves the
- * fast path as it is, for LLVM sees none of it; all that it takes is that nobody uses the red zone.
- * (A jump with an alternate link register spares that and costs 7 bytes a record.)
+ * r10 holds the name, r11 the thread block, A the cursor, B the time. A call in the cold path
+ * leaves the fast path as it is, for LLVM sees none of it; all that it takes is that nobody uses
+ * the red zone. (A jump with an alternate link register spares that and costs 7 bytes a record.)
  */
 #define CHANGED "~{r10},~{r11},~{memory},~{dirflag},~{fpsr},~{flags}"
 #define GATE(value, jump) "cmpb $$" value ", #G(%rip)\n\t" jump " 6f\n\t"
@@ -74,30 +74,32 @@ const struct tp_text_machine tp_text_x86_64 = {
     .hardware = "rdtsc\n\t",
     .high = {"cmpl #a, #F16(%r11)\n\tjne 1f\n\t", "cmpl $$-1, #F16(%r11)\n\tje 1f\n\t"},
     /*
-     * Two looks say that there is a chunk, that it is not full, and that the cursor is in it, whichever chunk a signal
-     * handler may have gone on in since it was loaded. Nothing has been stored before. The end comes first: that of a full
-     * chunk may lie before the end of one that a handler takes between the two looks.
+     * Two looks say that there is a chunk, that it is not full, and that the cursor is in it,
+     * whichever chunk a signal handler may have gone on in since it was loaded. Nothing has been
+     * stored before. The end comes first: that of a full chunk may lie before the end of one that a
+     * handler takes between the two looks.
      */
     .cursor = "movq #F(%r11), #A\n\taddq $$8, #A\n\tcmpq #A, #F32(%r11)\n\tjb 1f\n\t"
 	      "cmpq #A, #F40(%r11)\n\tjae 1f\n\t",
     // Read before the cursor is stored: so it is of the same chunk, if the place was free.
     .bias = "movq #F24(%r11), #P\n\t",
     /*
-     * A signal handler that comes between load and store of the cursor writes from the same place on, and
-     * the store then takes the cursor back. So what is there must be 0; the cold path finds the way again. (One xadd
-     * instead costs 1.8 ns a call more with the counter word.)
+     * A signal handler that comes between load and store of the cursor writes from the same place
+     * on, and the store then takes the cursor back. So what is there must be 0; the cold path finds
+     * the way again. (One xadd instead costs 1.8 ns a call more with the counter word.)
      */
     .bump = "movq #A, #F(%r11)\n\tcmpq $$0, -8(#A)\n\tjne 1f\n\t",
     .place = "leaq -8(#A,#P), #P\n\t",
     .store = {"shlq $$32, %r10\n\torq %r10, #B\n\tmovq #B, -8(#A)\n\t",
 	"shlq $$32, %r10\n\tmovq %r10, -8(#A)\n\t"},
-    // The log streams through memory: have the lines ready that come next, to be written. Without it a log
-    // larger than the second-level cache costs 1 ns a call more. (movnti instead makes the next locked
-    // instruction wait for memory.) Behind a chunk's end it touches what is not ours, and changes nothing.
+    // The log streams through memory: have the lines ready that come next, to be written. Without
+    // it a log larger than the second-level cache costs 1 ns a call more. (movnti instead makes the
+    // next locked instruction wait for memory.) Behind a chunk's end it touches what is not ours,
+    // and changes nothing.
     .ahead = "prefetchw 1024(#A)\n\t",
     .done = "jmp 2f\n",
-    // The flags are still those of the gate. rdtsc waits for nothing, and nothing for it, but where the gate is
-    // TEEPERF_GATE_ORDERED.
+    // The flags are still those of the gate. rdtsc waits for nothing, and nothing for it, but where
+    // the gate is TEEPERF_GATE_ORDERED.
     .chosen_hardware = {"3:\t" HARDWARE, "3:\tjb 6f\n\t" HARDWARE},
     .cold = {"1:\t" COLD(TEEPERF_SYMBOL_SLOW), "1:\t" COLD(TEEPERF_SYMBOL_SLOW)},
     .end = {"\n6:\n2:", "movq %r10, #P\n\tjmp 2f\n6:\t" BETWEEN "\n2:"},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions are switched off and on while a recording runs, so that their events cost what they may: when what is done.
+// Functions are switched off and on while a recording runs, so that their events cost what they
+// may: when what is done.
 #define _GNU_SOURCE
 #include "steps.h"
 
@@ -10,7 +11,8 @@
 
 // So much of the budget in one period is too much.
 #define TOO_MUCH 0.95
-// ... and so much so soon that it is not waited for the end of a period, from so many ms of cost on.
+// ... and so much so soon that it is not waited for the end of a period, from so many ms of cost
+// on.
 #define ALARM 2
 #define ALARM_MS 1
 
@@ -52,7 +54,8 @@ static void reckon_and_choose(struct tp_budget *budget)
 		tp_budget_decide(budget);
 }
 
-// Whatever the program does: if windows waited until what it does is cheap, they would be no sample of what is dear.
+// Whatever the program does: if windows waited until what it does is cheap, they would be no sample
+// of what is dear.
 static bool may_probe(const struct tp_budget *budget)
 {
 	return tp_budget_is_recording(budget) &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * 'record --budget': while a recording runs, functions are switched off and on so that their events cost at most a share of the
- * program's own running time. A thread of its own reckons; docs/decisions/0039-live-budget.md says how.
+ * 'record --budget': while a recording runs, functions are switched off and on so that their events
+ * cost at most a share of the program's own running time. A thread of its own reckons;
+ * docs/decisions/0039-live-budget.md says how.
  */
 #ifndef TP_BUDGET_H
 #define TP_BUDGET_H
@@ -67,9 +68,9 @@ struct tp_budget {
 	uint64_t tail;
 	uint64_t lost;
 	double period_calls; /* since then, and not reckoned with yet */
-	double
-	    period_others; /* of these, records that are of no call that is known: jumps, above all */
-	double others;     /* of them in a second of running time */
+	/* of these, records that are of no call that is known: jumps, above all */
+	double period_others;
+	double others;         /* of them in a second of running time */
 	double all_running_ns; /* from the second second on */
 	double all_cost_ns;
 	double all_others_ns;  /* of these, of records that are of no call that is known */

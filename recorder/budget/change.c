@@ -10,7 +10,8 @@
 
 // The part of the budget that is chosen for.
 #define CHOSEN_PART 0.75
-// What was spent too much is saved again in so many seconds of running time, but so much is always left.
+// What was spent too much is saved again in so many seconds of running time, but so much is always
+// left.
 #define DEBT_SECONDS 5
 #define LEAST_PART 0.05
 

@@ -10,7 +10,8 @@
 #define STAY 1.5
 // The program waits for the answer: a choice that is a little worse, at once.
 #define WORK 100000
-// What a function is worth that has no time of its own, for each call: enough to be chosen where there is room.
+// What a function is worth that has no time of its own, for each call: enough to be chosen where
+// there is room.
 #define CALL_WORTH 1e-3
 
 int tp_budget_choose(struct tp_budget_function *functions, uint32_t count,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which functions record under a budget: what 'teeperf allowlist generate' solves for a list, solved again and again while the
- * program runs. Pure arithmetic; docs/decisions/0039-live-budget.md.
+ * Which functions record under a budget: what 'teeperf allowlist generate' solves for a list,
+ * solved again and again while the program runs. Pure arithmetic;
+ * docs/decisions/0039-live-budget.md.
  */
 #ifndef TP_BUDGET_CHOICE_H
 #define TP_BUDGET_CHOICE_H
@@ -27,8 +28,9 @@ struct tp_budget_rule {
 };
 
 /*
- * Choose. 0 or TP_ERR_MEMORY. Returns in *cost the share of running time that the choice costs. A function that is on gives
- * way only to one that is clearly better, so that nothing changes back and forth.
+ * Choose. 0 or TP_ERR_MEMORY. Returns in *cost the share of running time that the choice costs. A
+ * function that is on gives way only to one that is clearly better, so that nothing changes back
+ * and forth.
  */
 int tp_budget_choose(struct tp_budget_function *functions, uint32_t count,
     const struct tp_budget_rule *rule, double *cost);

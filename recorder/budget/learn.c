@@ -7,8 +7,8 @@
 
 enum {
 	HEADER_WORDS = sizeof(struct teeperf_chunk) / 8,
-	DEPTH =
-	    256, // calls of a chunk that are known to be open; those above them count for the last one
+	// calls of a chunk that are known to be open; those above them count for the last one
+	DEPTH = 256,
 	CHUNKS_EACH = 64, // looked at between two takings, more or less: half a million records
 };
 
@@ -29,7 +29,8 @@ void tp_learn_release(struct tp_learn *learn)
 	learn->functions = NULL;
 }
 
-// NULL: there is no room for one more. The program writes the names, and could choose such as make each search long.
+// NULL: there is no room for one more. The program writes the names, and could choose such as make
+// each search long.
 static struct tp_learn_function *find(struct tp_learn *learn, uint32_t name)
 {
 	enum { LOOKS_MOST = 64 };
@@ -66,7 +67,8 @@ static struct tp_learn_sum *sum_of(
 	return time >= learn->from && time < learn->to ? &function->window : &function->usual;
 }
 
-// The time up to NOW is that of the innermost call, of LEAVING if the chunk does not know its begin.
+// The time up to NOW is that of the innermost call, of LEAVING if the chunk does not know its
+// begin.
 static void credit(struct walk *walk, uint64_t now, struct tp_learn_function *leaving)
 {
 	struct tp_learn_function *function = walk->untimed ? walk->untimed
@@ -104,7 +106,8 @@ static void enter(struct walk *walk, uint32_t name, uint64_t now, uint64_t posit
 	}
 }
 
-// The activation at a position runs on; those above it have ended. On another stack none of ours is known.
+// The activation at a position runs on; those above it have ended. On another stack none of ours is
+// known.
 static void resume(struct walk *walk, uint64_t position, uint64_t now)
 {
 	credit(walk, now, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calls and own time of each function, from the chunks that the drain takes anyway. The drain's thread adds, another one takes.
- * A chunk is looked at by itself, so nothing is kept of threads: what lies between two of its records belongs to the innermost
- * call that the chunk shows there. Of many chunks some are looked at, which stand for the others.
+ * Calls and own time of each function, from the chunks that the drain takes anyway. The drain's
+ * thread adds, another one takes. A chunk is looked at by itself, so nothing is kept of threads:
+ * what lies between two of its records belongs to the innermost call that the chunk shows there. Of
+ * many chunks some are looked at, which stand for the others.
  */
 #ifndef TP_BUDGET_LEARN_H
 #define TP_BUDGET_LEARN_H
@@ -50,8 +51,9 @@ void tp_learn_see(struct tp_learn *learn, const struct teeperf_chunk *chunk);
 void tp_learn_set_window(struct tp_learn *learn, uint64_t from, uint64_t to);
 
 /*
- * What was added since the last time, scaled to all chunks, into FUNCTIONS, which has room for TP_LEARN_FUNCTIONS; a function
- * keeps its place. Returns how many there are, and in *calls the calls of all of them, known or not.
+ * What was added since the last time, scaled to all chunks, into FUNCTIONS, which has room for
+ * TP_LEARN_FUNCTIONS; a function keeps its place. Returns how many there are, and in *calls the
+ * calls of all of them, known or not.
  */
 uint32_t tp_learn_take(struct tp_learn *learn, struct tp_learn_function *functions, double *calls);
 

@@ -21,19 +21,22 @@ struct tp_names {
 
 void tp_names_release(struct tp_names *names);
 
-/* Read the files of modules that have come since the last time. PID: the process, for files of a container. */
+/*
+ * Read the files of modules that have come since the last time. PID: the process, for files of a
+ * container.
+ */
 void tp_names_follow(struct tp_names *names, const struct tp_region *region, uint64_t pid);
 
 /*
- * The symbols of the function at this low half of an address: the first, and its *aliases others. NULL: no module has it, or its
- * file has no symbol there.
+ * The symbols of the function at this low half of an address: the first, and its *aliases others.
+ * NULL: no module has it, or its file has no symbol there.
  */
 const struct tp_elf_symbol *tp_names_find(const struct tp_names *names, uint32_t low,
     const struct tp_elf_symbol **aliases, uint32_t *alias_count);
 
 /*
- * The hashes by which the pass may know the function of a symbol (abi.h), as link-time optimisation may have renamed it:
- * name.llvm.123, name.4. Returns how many.
+ * The hashes by which the pass may know the function of a symbol (abi.h), as link-time optimisation
+ * may have renamed it: name.llvm.123, name.4. Returns how many.
  */
 enum { TP_NAMES_HASHES = 4 };
 uint32_t tp_names_hashes(const char *symbol, uint64_t hashes[TP_NAMES_HASHES]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the thread of a live budget does: it reckons (rates.c), has functions switched (change.c), and looks in short windows at those
- * that are off (windows.c). budget.c says when.
+ * What the thread of a live budget does: it reckons (rates.c), has functions switched (change.c),
+ * and looks in short windows at those that are off (windows.c). budget.c says when.
  */
 #ifndef TP_BUDGET_STEPS_H
 #define TP_BUDGET_STEPS_H
@@ -46,11 +46,16 @@ const struct teeperf_log_header *tp_budget_header(const struct tp_budget *budget
 const struct tp_session_options *tp_budget_options(const struct tp_budget *budget);
 /* Its PID as this machine counts, which may not be what the log says. */
 uint64_t tp_budget_process(const struct tp_budget *budget);
-/* The program's processor time so far; of one that has ended, when it was last looked at. 0: it cannot be seen. */
+/*
+ * The program's processor time so far; of one that has ended, when it was last looked at. 0: it
+ * cannot be seen.
+ */
 uint64_t tp_budget_cpu_now(struct tp_budget *budget);
 /* Take over what the drain has seen. */
 void tp_budget_take(struct tp_budget *budget);
-/* The overhead of the time since the last reckoning; below 0: too little time has passed to tell. */
+/*
+ * The overhead of the time since the last reckoning; below 0: too little time has passed to tell.
+ */
 double tp_budget_reckon(struct tp_budget *budget);
 /* Processor time without what recording cost. */
 double tp_budget_running_ns(double cpu_ns, double cost_ns);
@@ -58,13 +63,15 @@ double tp_budget_running_ns(double cpu_ns, double cost_ns);
 double tp_budget_cost_since(const struct tp_budget *budget, uint64_t tail);
 
 /* change.c */
-/* The share of running time that may be spent now: less for a while if too much was spent before. */
+/*
+ * The share of running time that may be spent now: less for a while if too much was spent before.
+ */
 double tp_budget_allowed(const struct tp_budget *budget);
 /* Choose anew, and have it obeyed if something changes. WIDEN: functions may come back. */
 void tp_budget_change(struct tp_budget *budget, bool widen);
 /*
- * Have the program obey, by itself if it looks within PATIENCE ms. False: it is over, or nothing can be chosen any more. In a
- * window all functions are on.
+ * Have the program obey, by itself if it looks within PATIENCE ms. False: it is over, or nothing
+ * can be chosen any more. In a window all functions are on.
  */
 bool tp_budget_apply(struct tp_budget *budget, uint64_t patience);
 /* Wait a little while; in a window, in which a millisecond is many events, a shorter one. */

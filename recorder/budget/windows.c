@@ -11,8 +11,9 @@
 #define JITTER 0.25
 
 enum {
-	// A window is this long, and the next one comes after a gap of so much, which grows with the time so far, and of this
-	// for each function, as changing each one's gate takes a while.
+	// A window is this long, and the next one comes after a gap of so much, which grows with
+	// the time so far, and of this for each function, as changing each one's gate takes a
+	// while.
 	WINDOW_LEAST_US = 200,
 	WINDOW_MOST_US = 50000,
 	WINDOW_GAP_MS = 150,
@@ -20,7 +21,8 @@ enum {
 	WINDOWS_EACH = 40, // of the time so far, the gap is at least one in so many
 	WINDOW_GAP_FUNCTION_US = 50,
 	WINDOW_DEAR = 4, // it ends early only if it costs so many times what it may
-	// Whether functions come back is decided with the sums of all windows since it was decided last, at most so seldom.
+	// Whether functions come back is decided with the sums of all windows since it was decided
+	// last, at most so seldom.
 	DECIDE_GAP_MOST_MS = 30000,
 	REST_MOST_S = 3600,
 };
@@ -52,7 +54,8 @@ static double window_cpu_ns(
 	return cpu;
 }
 
-// The functions that are off, and in *overhead what their events would cost, by what is known of them, as a share of the running time.
+// The functions that are off, and in *overhead what their events would cost, by what is known of
+// them, as a share of the running time.
 static uint32_t count_off(const struct tp_budget *budget, double *overhead)
 {
 	uint32_t count = 0;
@@ -96,8 +99,9 @@ void tp_budget_plan_window(struct tp_budget *budget, double gap_ns)
 }
 
 /*
- * Functions come back whose rates in the windows allow it. What came in the last chunk of each thread may be missing yet. A window
- * that costs nothing shows that its functions are cheap, also if no chunk became full in it.
+ * Functions come back whose rates in the windows allow it. What came in the last chunk of each
+ * thread may be missing yet. A window that costs nothing shows that its functions are cheap, also
+ * if no chunk became full in it.
  */
 void tp_budget_decide(struct tp_budget *budget)
 {
@@ -127,9 +131,10 @@ void tp_budget_decide(struct tp_budget *budget)
 }
 
 /*
- * Switch on all functions that are off, for a moment that costs a small part of the budget: so it is known what they would cost
- * now, and the trace has a sample of them. Neither when it begins nor how long it lasts depends on what the program does in it, or
- * windows would be longer where little is called.
+ * Switch on all functions that are off, for a moment that costs a small part of the budget: so it
+ * is known what they would cost now, and the trace has a sample of them. Neither when it begins nor
+ * how long it lasts depends on what the program does in it, or windows would be longer where little
+ * is called.
  */
 void tp_budget_probe(struct tp_budget *budget)
 {
@@ -163,7 +168,8 @@ void tp_budget_probe(struct tp_budget *budget)
 		return;
 	tp_session_note_window(budget->session);
 	budget->window_cpu_ns += window_cpu_ns(budget, &from, &to);
-	// By what windows before this one have cost: else those in which much is called would stand for longer times.
+	// By what windows before this one have cost: else those in which much is called would stand
+	// for longer times.
 	const double before =
 	    budget->window_cost_ns > 0 ? budget->window_cost_ns : part * (double)(to.ns - from.ns);
 	budget->window_cost_ns = (3 * before + tp_budget_cost_since(budget, tail)) / 4;

@@ -124,8 +124,8 @@ static uint64_t pauses_in(uint64_t ns)
 }
 
 /*
- * Count. Without a clock to go by, a period is a number of pauses. That we stood still shows in a row
- * of stores that took much longer than the fastest one.
+ * Count. Without a clock to go by, a period is a number of pauses. That we stood still shows in a
+ * row of stores that took much longer than the fastest one.
  */
 static void count(struct tp_counter_thread *counter)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The soft clock: a thread that stores a time into the log's counter word once in a period. Where the
- * host has a clock it is published: its unit is real time whatever else runs, and what suffers when
- * the thread does not get its core is the resolution. Where the host has none the thread counts its
- * own stores, which are as even as it is left alone. Either way the health of it is measured.
+ * The soft clock: a thread that stores a time into the log's counter word once in a period. Where
+ * the host has a clock it is published: its unit is real time whatever else runs, and what suffers
+ * when the thread does not get its core is the resolution. Where the host has none the thread
+ * counts its own stores, which are as even as it is left alone. Either way the health of it is
+ * measured.
  */
 #ifndef TP_COUNTER_THREAD_H
 #define TP_COUNTER_THREAD_H
@@ -17,23 +18,26 @@
 
 enum {
 	/*
-	 * A store takes the line from the reader's cache, which costs the program 65 to 250 ns the next time it
-	 * loads: so much / period of its time. docs/decisions/0004-clock-period.md has the figures.
+	 * A store takes the line from the reader's cache, which costs the program 65 to 250 ns the
+	 * next time it loads: so much / period of its time. docs/decisions/0004-clock-period.md has
+	 * the figures.
 	 */
 	TP_COUNTER_PERIOD_NS = 2000,
 	TP_COUNTER_MAX_PERIOD_NS = 1000 * 1000,
 };
 
 /*
- * The times during a measurement in which a soft clock stood still: the longest, and sum and number of the
- * long ones. No part of them lies outside the measurement, and no moment counts twice.
+ * The times during a measurement in which a soft clock stood still: the longest, and sum and number
+ * of the long ones. No part of them lies outside the measurement, and no moment counts twice.
  */
 
 enum {
 	TP_CLOCK_STARVED_NS = 10 * 1000, /* a gap that is longer is one in which it stood still */
 };
 
-/* One thread notes, another begins and ends the measurement; any may read the results at any time. */
+/*
+ * One thread notes, another begins and ends the measurement; any may read the results at any time.
+ */
 struct tp_clock_gaps {
 	uint64_t from_ns; /* CLOCK_MONOTONIC_RAW, of the measurement; UINT64_MAX: not begun */
 	uint64_t to_ns;   /* UINT64_MAX: not ended */
@@ -71,9 +75,11 @@ struct tp_counter_thread {
 };
 
 /*
- * Start it. Blocks until the word holds a time. If there is more than one core, the counter gets one,
- * and the calling thread and all that it starts later (the program too) are kept off that core.
- * pre: options->hz > 0, except for SOFT_COUNT. After tp_counter_thread_stop the measurements are final.
+ * Start it. Blocks until the word holds a time. If there is more than one core, the counter gets
+ * one, and the calling thread and all that it starts later (the program too) are kept off that
+ * core.
+ * pre: options->hz > 0, except for SOFT_COUNT. After tp_counter_thread_stop the measurements are
+ * final.
  */
 int tp_counter_thread_start(struct tp_counter_thread *counter,
     const struct tp_counter_options *options, struct tp_err *err);

@@ -20,7 +20,8 @@
 #include "recorder/region/proc.h"
 
 static const uint64_t LOOK_NS = 4 * 1000 * 1000;
-// The list of what a process has mapped may lack an entry while the process maps more: looked at so often.
+// The list of what a process has mapped may lack an entry while the process maps more: looked at so
+// often.
 enum { MISSED_MOST = 32 };
 // Threads that are read in one look, and slots of the table that are looked at for them.
 enum { LOOK_THREADS = 64, LOOK_SLOTS = 2048 };
@@ -33,7 +34,8 @@ uint64_t tp_cpu_times_of(pid_t pid)
 	return clock_getcpuclockid(pid, &clock) ? 0 : tp_clock_ns(clock);
 }
 
-// "running delayed slices", of which the first two are ns. Zeroes: the kernel does not count. 0 or an errno.
+// "running delayed slices", of which the first two are ns. Zeroes: the kernel does not count. 0 or
+// an errno.
 static int read_task(int folder, pid_t tid, uint64_t *cpu_ns, uint64_t *delay_ns)
 {
 	char path[32];

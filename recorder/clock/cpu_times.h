@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * How long the threads of the program had a processor, seen from outside: the kernel's counts, which are looked at
- * again and again while the program runs. That takes at most a hundredth of a processor, however many threads there are.
+ * How long the threads of the program had a processor, seen from outside: the kernel's counts,
+ * which are looked at again and again while the program runs. That takes at most a hundredth of a
+ * processor, however many threads there are.
  */
 #ifndef TP_CPU_TIMES_H
 #define TP_CPU_TIMES_H
@@ -42,13 +43,17 @@ struct tp_cpu_times {
 	pthread_mutex_t lock;
 };
 
-/* The processor time of all threads that process PID has had, also if it waits to be reaped; 0: there is none. */
+/*
+ * The processor time of all threads that process PID has had, also if it waits to be reaped; 0:
+ * there is none.
+ */
 uint64_t tp_cpu_times_of(pid_t pid);
 
 /*
- * Get ready to look at the process that attaches to the log of `region`, which outlives this. PID: it is this one; 0:
- * the one that the log names, if it has the log mapped; -1: none that could be seen. 0 or TP_ERR_MEMORY; release it in any case. OLD: it has been another program
- * before, whose time does not count.
+ * Get ready to look at the process that attaches to the log of `region`, which outlives this. PID:
+ * it is this one; 0: the one that the log names, if it has the log mapped; -1: none that could be
+ * seen. 0 or TP_ERR_MEMORY; release it in any case. OLD: it has been another program before, whose
+ * time does not count.
  */
 int tp_cpu_times_init(struct tp_cpu_times *times, const struct tp_region *region, pid_t pid,
     bool old, struct tp_err *err);
@@ -63,7 +68,10 @@ uint64_t tp_cpu_times_now(struct tp_cpu_times *times);
 /* Look at all there is, a last time: process PID has ended, and is not waited for yet. */
 void tp_cpu_times_look_last(struct tp_cpu_times *times, pid_t pid);
 
-/* Add the payload of a CPU section, nothing if nothing is known. TABLE: the log's, copied, of COUNT threads. */
+/*
+ * Add the payload of a CPU section, nothing if nothing is known. TABLE: the log's, copied, of COUNT
+ * threads.
+ */
 void tp_cpu_times_add(struct tp_cpu_times *times, const struct teeperf_thread *table,
     uint32_t count, struct tp_buf *out);
 

@@ -35,7 +35,8 @@ static uint64_t stated_hz(void)
 	return denominator && numerator ? (uint64_t)crystal * numerator / denominator : 0;
 }
 #else
-// The generic timer of Arm is architecturally steady. RISC-V wants a constant rate, and all harts in step.
+// The generic timer of Arm is architecturally steady. RISC-V wants a constant rate, and all harts
+// in step.
 bool tp_clock_has_steady_counter(void)
 {
 	return TP_HARDWARE_CLOCK != TEEPERF_CLOCK_NONE;

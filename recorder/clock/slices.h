@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Copying and clearing of chunks in slices that take less than a microsecond, for a thread that has a little time
- * now and then: the one of the soft clock, between two stores. There are no system calls in a slice. One thread
- * submits jobs, in whose order they are done; any thread may do a slice, one at a time.
+ * Copying and clearing of chunks in slices that take less than a microsecond, for a thread that has
+ * a little time now and then: the one of the soft clock, between two stores. There are no system
+ * calls in a slice. One thread submits jobs, in whose order they are done; any thread may do a
+ * slice, one at a time.
  */
 #ifndef TP_SLICES_H
 #define TP_SLICES_H
@@ -43,8 +44,9 @@ bool tp_slices_init(struct tp_slices *slices);
 void tp_slices_release(struct tp_slices *slices);
 
 /*
- * Copy SIZE bytes of the chunk FROM, which another process may write, to TO, and let the copy say that SIZE bytes of it are
- * in use. Returns the job's number. pre: fewer than TP_SLICE_JOBS are not done; SIZE is not less than a chunk's header.
+ * Copy SIZE bytes of the chunk FROM, which another process may write, to TO, and let the copy say
+ * that SIZE bytes of it are in use. Returns the job's number. pre: fewer than TP_SLICE_JOBS are not
+ * done; SIZE is not less than a chunk's header.
  */
 uint64_t tp_slices_copy(
     struct tp_slices *slices, uint64_t *to, const uint64_t *from, uint64_t size);

@@ -53,8 +53,8 @@ pid_t tp_control_recorder(const char *name, bool *early)
 }
 
 /*
- * Who asks for `pid` believes sockets of his own; root also those of the user of that process. Of others, who may claim
- * to record what they like, no word is heard.
+ * Who asks for `pid` believes sockets of his own; root also those of the user of that process. Of
+ * others, who may claim to record what they like, no word is heard.
  */
 static bool is_trusted(uid_t owner, pid_t pid)
 {
@@ -153,8 +153,8 @@ static bool records(const char *path, pid_t pid)
 	       (reply.program == (uint32_t)pid || reply.attached == (uint32_t)pid);
 }
 
-// The socket's path of the recording whose recorder, or whose program, is `pid`: 0, or negative. *theirs: another user's
-// has the recorder's process id in its name.
+// The socket's path of the recording whose recorder, or whose program, is `pid`: 0, or negative.
+// *theirs: another user's has the recorder's process id in its name.
 static int find(
     pid_t pid, bool program, char path[TP_CONTROL_PATH_SIZE], bool *theirs, struct tp_err *err)
 {

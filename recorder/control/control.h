@@ -3,8 +3,9 @@
  * How `teeperf ctl` talks to a running `teeperf record`: one request and one reply over a socket in
  * /dev/shm that only its owner (and root) can open. The folder is the list of recordings.
  *
- * Any user may create files in that folder. So half of a socket's name is random: nobody can be there first. And
- * nothing follows from a name: the kernel says whose a socket is and which process listens.
+ * Any user may create files in that folder. So half of a socket's name is random: nobody can be
+ * there first. And nothing follows from a name: the kernel says whose a socket is and which process
+ * listens.
  */
 #ifndef TP_CONTROL_H
 #define TP_CONTROL_H
@@ -27,8 +28,8 @@ enum { TP_CONTROL_PATH_SIZE = 64 };
 #define TP_CONTROL_EARLY ".new"
 
 /*
- * The recorder whose socket says to have this name in the folder ("teeperf-PID.RANDOM.ctl", without RANDOM before
- * version 0.2), 0 if it is none; *early: it does not listen yet.
+ * The recorder whose socket says to have this name in the folder ("teeperf-PID.RANDOM.ctl", without
+ * RANDOM before version 0.2), 0 if it is none; *early: it does not listen yet.
  */
 pid_t tp_control_recorder(const char *name, bool *early);
 
@@ -67,8 +68,8 @@ struct tp_control_request {
 	/* Of ONLY, ADD and DROP; else 0. */
 	uint32_t only; /* enum teeperf_only */
 	/* Of these, hashes; of MARK its name, NUL-terminated. */
-	uint32_t
-	    hash_count; /* uint64_t that follow in further messages, TP_CONTROL_HASHES in each but the last */
+	/* uint64_t that follow in further messages, TP_CONTROL_HASHES in each but the last */
+	uint32_t hash_count;
 };
 enum { TP_CONTROL_HASHES = 4096, TP_CONTROL_HASHES_MAX = 1 << 20 };
 enum { TP_CONTROL_NAME_WORDS = TEEPERF_MARK_NAME / 8 }; /* of MARK, unless it has no name */
@@ -99,18 +100,22 @@ struct tp_control_reply {
 };
 
 /*
- * Receive a message: its whole size, of which no more than `room` bytes come; negative: none in time. One
- * that is stopped and continued, or gets a signal, goes on waiting.
+ * Receive a message: its whole size, of which no more than `room` bytes come; negative: none in
+ * time. One that is stopped and continued, or gets a signal, goes on waiting.
  */
 int64_t tp_control_receive(int connection, void *bytes, uint64_t room);
 
-/* Send a message with up to TP_CONTROL_FDS descriptors; false, and errno, if it does not go out whole. */
+/*
+ * Send a message with up to TP_CONTROL_FDS descriptors; false, and errno, if it does not go out
+ * whole.
+ */
 enum { TP_CONTROL_FDS = 3 };
 bool tp_control_send(int connection, const void *bytes, size_t size, const int *fds, int count);
 
 /*
- * What came over the socket, made safe: SIZE is the whole message's, of which no more than sizeof is at `bytes`.
- * A request of another version is one (it is answered with ours); so is one with an unknown verb.
+ * What came over the socket, made safe: SIZE is the whole message's, of which no more than sizeof
+ * is at `bytes`. A request of another version is one (it is answered with ours); so is one with an
+ * unknown verb.
  * TP_ERR_FORMAT: it is no message of ours; TP_ERR_VERSION: it is a reply of another version's.
  */
 int tp_control_request_read(struct tp_control_request *request, const void *bytes, uint64_t size);
@@ -123,7 +128,10 @@ struct tp_control_server {
 	char path[TP_CONTROL_PATH_SIZE];
 	int socket;
 	struct tp_worker worker;
-	/* Fill all of *reply but version and recorder. May block for a second or so. HASHES are request->hash_count. */
+	/*
+	 * Fill all of *reply but version and recorder. May block for a second or so. HASHES are
+	 * request->hash_count.
+	 */
 	void (*answer)(void *context, const struct tp_control_request *request,
 	    const uint64_t *hashes, struct tp_control_reply *reply);
 	void *context;
@@ -135,8 +143,8 @@ void tp_control_server_stop(struct tp_control_server *server);
 
 /*
  * The client's side: ask the recording whose recorder or program has process id `pid`, and wait for
- * the reply; after TP_CONTROL_STOP also for the recorder's end. TP_ERR_NOT_FOUND if there is none that is ours,
- * TP_ERR_VERSION if it is another version's.
+ * the reply; after TP_CONTROL_STOP also for the recorder's end. TP_ERR_NOT_FOUND if there is none
+ * that is ours, TP_ERR_VERSION if it is another version's.
  */
 int tp_control_ask(
     pid_t pid, enum tp_control_verb verb, struct tp_control_reply *reply, struct tp_err *err);

@@ -87,8 +87,8 @@ static bool is_trusted(int connection)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
-// A client that says nothing, or does not take its answer, is left after a while. True: the connection stays open until
-// we end, which is what the client waits for.
+// A client that says nothing, or does not take its answer, is left after a while. True: the
+// connection stays open until we end, which is what the client waits for.
 static bool serve(struct tp_control_server *server, int connection)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
@@ -172,8 +172,8 @@ static void make_path(char path[TP_CONTROL_PATH_SIZE], uint64_t random, const ch
 	    (int)getpid(), (unsigned long long)random, behind);
 }
 
-// Bound under another name and renamed when it listens: to a sweep a socket that does not is dead. The second name does
-// not follow from the first, which others may have seen.
+// Bound under another name and renamed when it listens: to a sweep a socket that does not is dead.
+// The second name does not follow from the first, which others may have seen.
 static int open_socket(struct tp_control_server *server, struct tp_err *err)
 {
 	char early[TP_CONTROL_PATH_SIZE];

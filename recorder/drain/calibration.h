@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which functions to leave out of the next window, so that the times of their callers tell what recording them costs there
- * (docs/decisions/0040-measured-costs.md). In each block of TP_CALIBRATION_SHARE windows each function is left out of exactly
- * one, and which functions that are together is drawn anew for each block.
+ * Which functions to leave out of the next window, so that the times of their callers tell what
+ * recording them costs there (docs/decisions/0040-measured-costs.md). In each block of
+ * TP_CALIBRATION_SHARE windows each function is left out of exactly one, and which functions that
+ * are together is drawn anew for each block.
  */
 #ifndef TP_CALIBRATION_H
 #define TP_CALIBRATION_H
@@ -22,7 +23,10 @@ struct tp_calibration {
 	struct tp_region_only base; /* what records without calibration; the caller's */
 };
 
-/* FUNCTIONS are those to be measured, whose hashes ascend: BASE records them. 0 or TP_ERR_MEMORY. Release it in any case. */
+/*
+ * FUNCTIONS are those to be measured, whose hashes ascend: BASE records them. 0 or TP_ERR_MEMORY.
+ * Release it in any case.
+ */
 int tp_calibration_init(struct tp_calibration *calibration, const struct tp_region_only *base,
     const struct tp_region_only *functions, struct tp_err *err);
 void tp_calibration_release(struct tp_calibration *calibration);

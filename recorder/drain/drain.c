@@ -25,8 +25,9 @@ enum { SCHED_BYTES = 64 << 10, SCHED_KEPT_BYTES = 2 << 20 };
 enum { SYSTEM_BYTES = 1 << 20 };
 
 /*
- * Whether the program has filled so much of the log that packing, which takes twice as long as writing a chunk as it is, would make it
- * lose events. The tail is its word: a false one can only make the trace larger. In a small log most of it is always full.
+ * Whether the program has filled so much of the log that packing, which takes twice as long as
+ * writing a chunk as it is, would make it lose events. The tail is its word: a false one can only
+ * make the trace larger. In a small log most of it is always full.
  */
 static bool is_behind(struct tp_drain *drain)
 {
@@ -36,8 +37,8 @@ static bool is_behind(struct tp_drain *drain)
 	       (int64_t)filled >= (int64_t)limit / 8 * 5;
 }
 
-// Copy the chunk, then judge and write the copy: the program may change the original meanwhile. Of a
-// complete one, only what is in use: threads that live for a moment leave theirs nearly empty.
+// Copy the chunk, then judge and write the copy: the program may change the original meanwhile. Of
+// a complete one, only what is in use: threads that live for a moment leave theirs nearly empty.
 static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 {
 	struct tp_region *region = drain->region;
@@ -53,7 +54,8 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 		return;
 	drain->taken++;
 	tp_region_withdraw(region, number);
-	// Free before it is cleared: if we are killed meanwhile, nobody takes what is left of it for a chunk.
+	// Free before it is cleared: if we are killed meanwhile, nobody takes what is left of it
+	// for a chunk.
 	tp_store_release(&region->states[number], TEEPERF_CHUNK_FREE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (region->mode == TEEPERF_MODE_STREAM) {
@@ -99,8 +101,8 @@ static void take_with_help(struct tp_drain *drain, uint32_t count)
 	drain->helped_chunks += count;
 }
 
-// One look at all chunks in these states: how many were taken. In the order in which threads filled them,
-// so that a file that ends early lacks the end of each thread and nothing between.
+// One look at all chunks in these states: how many were taken. In the order in which threads filled
+// them, so that a file that ends early lacks the end of each thread and nothing between.
 static uint32_t take_chunks(struct tp_drain *drain, uint32_t states)
 {
 	const uint32_t count = tp_region_collect(drain->region, states, drain->numbers);
@@ -149,7 +151,8 @@ static void find_name(uint64_t pid, struct teeperf_thread *thread)
 		memcpy(thread->name, name, sizeof(name));
 }
 
-// Whether the name is the thread's own word at its end, or at that of the process; its first word may be old.
+// Whether the name is the thread's own word at its end, or at that of the process; its first word
+// may be old.
 static bool has_told_last(const struct teeperf_thread *thread)
 {
 	return thread->ended || thread->cpu_ns;
@@ -221,7 +224,8 @@ static void meet_process(struct tp_drain *drain)
 		drain->meet = NULL;
 }
 
-// Switches of the threads: only of the process whose log it is, unless its ids are of another world.
+// Switches of the threads: only of the process whose log it is, unless its ids are of another
+// world.
 static void take_sched(struct tp_drain *drain)
 {
 	const uint64_t pid = tp_load_relaxed(&drain->region->header->pid);
@@ -330,8 +334,9 @@ static void write_switches(struct tp_drain *drain)
 	pthread_mutex_unlock(&drain->marks.lock);
 }
 
-// Each section holds them all. At once while they are few, then when they are twice as many: so all sections together are
-// not much longer than the last one. What is new meanwhile waits for the next checkpoint.
+// Each section holds them all. At once while they are few, then when they are twice as many: so all
+// sections together are not much longer than the last one. What is new meanwhile waits for the next
+// checkpoint.
 static bool have_switches_grown(struct tp_drain *drain)
 {
 	const uint64_t size = switches_bytes(drain);
@@ -357,7 +362,8 @@ static void follow_program(struct tp_drain *drain)
 	tp_trace_writer_set_machine(drain->writer, tp_load32_acquire(&header->machine));
 	if (drain->writer->failed)
 		return; // the room is for what ends the file
-	// Each section holds them all: of many, further ones wait for the next checkpoint, or for more.
+	// Each section holds them all: of many, further ones wait for the next checkpoint, or for
+	// more.
 	const uint64_t modules = tp_load_acquire(&header->module_count);
 	if (modules > drain->modules_seen &&
 	    (modules <= MODULES_FEW || modules - drain->modules_seen >= modules / 4))
@@ -397,8 +403,8 @@ static void checkpoint(struct tp_drain *drain)
 }
 
 /*
- * Whether to take chunks now. `tail` is the program's word, and so a hint: a false one makes us take
- * them at another time.
+ * Whether to take chunks now. `tail` is the program's word, and so a hint: a false one makes us
+ * take them at another time.
  */
 static bool is_time(struct tp_drain *drain)
 {
@@ -417,7 +423,8 @@ static bool is_time(struct tp_drain *drain)
 	if (drain->region->mode == TEEPERF_MODE_STREAM && tail < 2 * threads &&
 	    tail - drain->taken >= SHORT_LIVES)
 		return true;
-	// With help, a chunk that is used again costs less than one whose memory is fetched. Without, it is the other way round.
+	// With help, a chunk that is used again costs less than one whose memory is fetched.
+	// Without, it is the other way round.
 	const uint32_t limit = tp_region_limit(drain->region);
 	const uint32_t all = drain->relay.slices && drain->ready < limit ? drain->ready : limit;
 	// In mode full no room is gained by it.
@@ -434,8 +441,9 @@ static void write_snapshot(struct tp_drain *drain, struct tp_trace_writer *write
 	drain->writer = writer;
 	tp_trace_writer_set_machine(writer, trace->header.machine);
 	snapshots->begin(snapshots->context);
-	// Of a thread that begins meanwhile there is a chunk and no entry; the other way round, it would look as if
-	// its chunk had been overwritten. The modules of all records were there before them.
+	// Of a thread that begins meanwhile there is a chunk and no entry; the other way round, it
+	// would look as if its chunk had been overwritten. The modules of all records were there
+	// before them.
 	write_threads(drain);
 	write_cpu(drain);
 	tp_rings_write(drain->region, drain->numbers, writer);
@@ -520,7 +528,8 @@ bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms)
 	return false;
 }
 
-// How long it really slept, but not beyond its nap: who comes back later had no processor, or was stopped.
+// How long it really slept, but not beyond its nap: who comes back later had no processor, or was
+// stopped.
 static uint64_t nap(struct tp_drain *drain, int nap_ms)
 {
 	const uint64_t before = tp_clock_monotonic_ns();
@@ -620,8 +629,8 @@ void tp_drain_stop(struct tp_drain *drain)
 }
 
 /*
- * The table as it was before the rest was taken, with what has been lost since then: a program that runs on may
- * have taken a chunk that is not in the trace, as the recording was over.
+ * The table as it was before the rest was taken, with what has been lost since then: a program that
+ * runs on may have taken a chunk that is not in the trace, as the recording was over.
  */
 static void write_threads_of_rest(struct tp_drain *drain, uint32_t count)
 {
@@ -657,8 +666,8 @@ void tp_drain_finish(struct tp_drain *drain)
 		drain->record_bytes = tp_rings_write(drain->region, drain->numbers, drain->writer);
 	} else {
 		take_chunks(drain, TP_REGION_DONE);
-		// Looked for apart, a chunk that becomes complete between two looks would be in neither, and one that
-		// becomes so after them would be there twice.
+		// Looked for apart, a chunk that becomes complete between two looks would be in
+		// neither, and one that becomes so after them would be there twice.
 		take_chunks(drain, TP_REGION_DONE | TP_REGION_OWNED);
 	}
 	take_sched(drain);

@@ -24,7 +24,10 @@
 #include "relay.h"
 #include "trace_writer.h"
 
-/* All switches of a recording (docs/format.md), gathered from the log, which keeps only the last ones. */
+/*
+ * All switches of a recording (docs/format.md), gathered from the log, which keeps only the last
+ * ones.
+ */
 
 /* A program that switches all the time must not fill our memory. */
 enum { TP_SWITCHES_MAX = 1 << 20 };
@@ -48,8 +51,8 @@ bool tp_switch_log_follow(struct tp_switch_log *log, const struct teeperf_log_he
 bool tp_switch_log_state(const struct teeperf_log_header *header, bool start);
 
 /*
- * Which functions record, changed while the recording runs (log.h, trace.h: SELECTIONS). One thread at a time asks; the drain
- * follows when the program has obeyed.
+ * Which functions record, changed while the recording runs (log.h, trace.h: SELECTIONS). One thread
+ * at a time asks; the drain follows when the program has obeyed.
  */
 struct tp_selection_log {
 	pthread_mutex_t lock;
@@ -69,14 +72,18 @@ void tp_selection_log_release(struct tp_selection_log *log);
 
 enum tp_selection_verb { TP_SELECTION_ONLY, TP_SELECTION_ADD, TP_SELECTION_DROP };
 /*
- * Ask the program to record only the functions of WANTED, whose hashes ascend; or, whatever the kind, those as well, or not
- * any more. 0; TP_ERR_LIMIT: it has not obeyed the last one, or there is no room for the list.
+ * Ask the program to record only the functions of WANTED, whose hashes ascend; or, whatever the
+ * kind, those as well, or not any more. 0; TP_ERR_LIMIT: it has not obeyed the last one, or there
+ * is no room for the list.
  */
 int tp_selection_ask(struct tp_selection_log *log, struct tp_region *region,
     enum tp_selection_verb verb, const struct tp_region_only *wanted, struct tp_err *err);
 /* Whether the program has obeyed all that was asked for. */
 bool tp_selection_is_obeyed(struct tp_selection_log *log);
-/* The selection before the last one began a window, and the last one has ended it. pre: the program has obeyed. */
+/*
+ * The selection before the last one began a window, and the last one has ended it. pre: the program
+ * has obeyed.
+ */
 void tp_selection_note_window(struct tp_selection_log *log);
 /* Bytes of the windows that were noted so far. */
 uint64_t tp_selection_windows_bytes(struct tp_selection_log *log);
@@ -84,9 +91,10 @@ uint64_t tp_selection_windows_bytes(struct tp_selection_log *log);
 bool tp_selection_log_follow(struct tp_selection_log *log, const struct teeperf_log_header *header);
 
 /*
- * Of a recorder that was killed: ENTRIES, those of its trace, or none, and FIRST, what recording began with. Adds the selection
- * WORD that the program has obeyed since TIME, whose list is HASHES, to OUT behind them. Returns how many selections before it
- * are not known, itself included if its list is none; 0 and nothing added: there is nothing new.
+ * Of a recorder that was killed: ENTRIES, those of its trace, or none, and FIRST, what recording
+ * began with. Adds the selection WORD that the program has obeyed since TIME, whose list is HASHES,
+ * to OUT behind them. Returns how many selections before it are not known, itself included if its
+ * list is none; 0 and nothing added: there is nothing new.
  */
 uint64_t tp_selection_log_recover(struct tp_buf *out, const struct tp_buf *entries,
     const struct tp_region_only *first, uint64_t word, uint64_t time, const uint64_t *hashes);
@@ -100,11 +108,16 @@ enum { TP_MARK_LOG_MAX = 1 << 16 };
 
 void tp_mark_log_init(struct tp_mark_log *log);
 void tp_mark_log_release(struct tp_mark_log *log);
-/* NAME, of which as much is taken as fits. False: there are TP_MARK_LOG_MAX, or there is no memory. */
+/*
+ * NAME, of which as much is taken as fits. False: there are TP_MARK_LOG_MAX, or there is no memory.
+ */
 bool tp_mark_log_add(struct tp_mark_log *log, uint64_t monotonic_ns, const char *name);
 uint64_t tp_mark_log_bytes(struct tp_mark_log *log);
 
-/* Logs of fewer chunks than these are always nearly full: their chunks are packed, however fast the program is. */
+/*
+ * Logs of fewer chunks than these are always nearly full: their chunks are packed, however fast the
+ * program is.
+ */
 enum { TP_DRAIN_HURRY_CHUNKS = 64 };
 
 /* When complete chunks are taken while the program runs; docs/decisions/0005-drain-policy.md. */
@@ -136,17 +149,20 @@ struct tp_drain {
 	uint32_t ready; /* with slices: chunks whose memory is in place at the start */
 	enum tp_drain_policy policy;
 	bool start_off; /* recording begins switched off */
-	uint32_t
-	    foreign; /* 1: process and thread ids in the log are not this machine's; other threads may load it */
+	/* 1: process and thread ids in the log are not this machine's; other threads may load it */
+	uint32_t foreign;
 	pid_t process;       /* whose log it is, 0: the one that the log names */
 	bool process_is_old; /* it was another program before */
 	/*
-	 * Called by the drain's thread when the log names its process, PID, until it returns true; may make `foreign` 0. NULL:
-	 * nobody asks.
+	 * Called by the drain's thread when the log names its process, PID, until it returns true;
+	 * may make `foreign` 0. NULL: nobody asks.
 	 */
 	bool (*meet)(void *context, uint64_t pid);
 	void *context;
-	/* Called by the drain's thread with a copy of each complete chunk that it has taken. NULL: nobody looks. */
+	/*
+	 * Called by the drain's thread with a copy of each complete chunk that it has taken. NULL:
+	 * nobody looks.
+	 */
 	void (*see)(void *see_context, const struct teeperf_chunk *chunk);
 	void *see_context;
 	struct tp_cpu_times cpu;
@@ -183,13 +199,15 @@ struct tp_drain {
 
 /*
  * Write the first CLOCK section and start the thread. The caller has filled region, writer,
- * clock_log, counter, policy, start_off and what concerns its process; what they point to outlives the drain.
+ * clock_log, counter, policy, start_off and what concerns its process; what they point to outlives
+ * the drain.
  */
 int tp_drain_start(struct tp_drain *drain, struct tp_err *err);
 
 /*
- * Write all complete chunks and the tables now; in mode ring a snapshot. True when it is done, false if it took longer than
- * timeout_ms or the file cannot be written. Called by one other thread at a time.
+ * Write all complete chunks and the tables now; in mode ring a snapshot. True when it is done,
+ * false if it took longer than timeout_ms or the file cannot be written. Called by one other thread
+ * at a time.
  */
 bool tp_drain_flush(struct tp_drain *drain, uint32_t timeout_ms);
 
@@ -204,8 +222,8 @@ bool tp_drain_has_flushed(const struct tp_drain *drain, uint64_t number);
 void tp_drain_stop(struct tp_drain *drain);
 
 /*
- * Take all that is left, also the chunks that threads of the program still own, and write the tables
- * a last time. pre: it was stopped; the program has ended, or is to record no more.
+ * Take all that is left, also the chunks that threads of the program still own, and write the
+ * tables a last time. pre: it was stopped; the program has ended, or is to record no more.
  */
 void tp_drain_finish(struct tp_drain *drain);
 
@@ -216,11 +234,15 @@ uint64_t tp_drain_clamp_used(uint64_t used);
 uint64_t tp_drain_find_used(const uint64_t *chunk);
 
 /*
- * Mode ring: what the program's threads keep, written to a trace. The program recycles chunks by itself and may
- * go on while we look: then a chunk is there whole, up to its last whole record, or not at all.
+ * Mode ring: what the program's threads keep, written to a trace. The program recycles chunks by
+ * itself and may go on while we look: then a chunk is there whole, up to its last whole record, or
+ * not at all.
  */
 
-/* A chunk, and whether all of it is there. Compared by thread, then by sequence; of two that say the same, by number. */
+/*
+ * A chunk, and whether all of it is there. Compared by thread, then by sequence; of two that say
+ * the same, by number.
+ */
 struct tp_chunk_key {
 	uint32_t number;
 	uint32_t thread;
@@ -230,8 +252,9 @@ struct tp_chunk_key {
 int tp_chunk_key_compare(const void *a, const void *b);
 
 /*
- * Of each thread, the chunks that follow one another up to its newest: one that was re-used before it could be
- * copied takes those before it along. `numbers` is room for chunk_count of them. Returns the bytes of records.
+ * Of each thread, the chunks that follow one another up to its newest: one that was re-used before
+ * it could be copied takes those before it along. `numbers` is room for chunk_count of them.
+ * Returns the bytes of records.
  */
 uint64_t tp_rings_write(
     struct tp_region *region, uint32_t *numbers, struct tp_trace_writer *writer);
@@ -239,8 +262,9 @@ uint64_t tp_rings_write(
 /* Of COUNT words behind a chunk's header, those of whole records. */
 uint32_t tp_rings_whole(const uint64_t *words, uint32_t count);
 /*
- * TO is a copy, made from its end on, of the chunk FROM, whose thread goes on. A mark's record is written after its name, but was
- * copied after it, too: complete the name of the last mark. pre: an acquire fence behind the copying.
+ * TO is a copy, made from its end on, of the chunk FROM, whose thread goes on. A mark's record is
+ * written after its name, but was copied after it, too: complete the name of the last mark. pre: an
+ * acquire fence behind the copying.
  */
 void tp_rings_complete_mark(const uint64_t *from, uint64_t *to);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a trace lacks because it could not be written; and room for what ends it, on a disk that has none left: the last
-// chunks give way, and are counted as missing.
+// What a trace lacks because it could not be written; and room for what ends it, on a disk that has
+// none left: the last chunks give way, and are counted as missing.
 #define _GNU_SOURCE
 #include "trace_writer.h"
 
@@ -136,7 +136,8 @@ fail:
 	return NULL;
 }
 
-// Count the chunk at PLACE, which is about to go. ROOM has one chunk, PACKED the payload of a section.
+// Count the chunk at PLACE, which is about to go. ROOM has one chunk, PACKED the payload of a
+// section.
 static bool give_up(struct tp_trace_writer *writer, const struct place *place, uint64_t *room,
     uint8_t *packed, struct tp_unpacker *unpacker)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What each trace begins and ends with, besides its tables; and a process that is recorded beside the program.
+// What each trace begins and ends with, besides its tables; and a process that is recorded beside
+// the program.
 #define _GNU_SOURCE
 #include "recording.h"
 

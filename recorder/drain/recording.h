@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What a trace has that the drain does not move; and a process that is recorded beside the program: a log and a trace of
- * its own, but the session's clock and supply.
+ * What a trace has that the drain does not move; and a process that is recorded beside the program:
+ * a log and a trace of its own, but the session's clock and supply.
  */
 #ifndef TP_RECORDING_H
 #define TP_RECORDING_H
@@ -38,29 +38,36 @@ struct tp_host_facts {
 	uint64_t parent;
 	const char
 	    *attached; /* ids of the threads that were there before us, "1,2,3"; NULL: none */
-	uint64_t
-	    attach_pause_ns; /* the longest time for which a thread was stopped for us; 0: none was */
+	/* the longest time for which a thread was stopped for us; 0: none was */
+	uint64_t attach_pause_ns;
 	uint64_t attach_waited_ns; /* of which it waited for a processor */
 	const char *port;          /* of the TEE, NULL: none was named */
 	const char *transport;     /* NULL: the program was started here and shares the log */
-	const char *
-	    ids; /* "foreign": its process and thread ids are of a world of its own, "virtual"; NULL: ours */
-	const char *
-	    sgx_refused; /* why there are no events of SGX, though there are others; NULL: as below */
+	/* "foreign": its process and thread ids are of a world of its own, "virtual"; NULL: ours */
+	const char *ids;
+	/* why there are no events of SGX, though there are others; NULL: as below */
+	const char *sgx_refused;
 	const char
 	    *events_refused; /* why there are no system events; NULL: there are, or nobody asked */
 };
 
-/* Add HOST: lines "key=value" (docs/format.md); once more when it has `ended`, with the facts known then. */
+/*
+ * Add HOST: lines "key=value" (docs/format.md); once more when it has `ended`, with the facts known
+ * then.
+ */
 void tp_trace_add_host(const struct tp_drain *drain, const struct tp_host_facts *facts, bool ended);
 
-/* Add COMMAND: that of ARGV, or if it is NULL that of the running process `pid`. 0 or TP_ERR_MEMORY. */
+/*
+ * Add COMMAND: that of ARGV, or if it is NULL that of the running process `pid`. 0 or
+ * TP_ERR_MEMORY.
+ */
 int tp_trace_add_command(
     const struct tp_drain *drain, char *const *argv, pid_t pid, struct tp_err *err);
 
 /*
  * Add LOG, and note the trace beside the log: where to find what has not been written, should we be
- * killed. Nothing if the trace is no regular file. An error if all sections so far could not be written.
+ * killed. Nothing if the trace is no regular file. An error if all sections so far could not be
+ * written.
  */
 int tp_trace_add_log(const struct tp_drain *drain, struct tp_err *err);
 
@@ -68,7 +75,10 @@ int tp_trace_add_log(const struct tp_drain *drain, struct tp_err *err);
 void tp_trace_end_count(
     struct teeperf_trace_end *end, const struct teeperf_log_header *header, uint64_t filled);
 
-/* Add END: `known` (exit and times), and the rest from the log. pre: the drain has finished, or writes a snapshot. */
+/*
+ * Add END: `known` (exit and times), and the rest from the log. pre: the drain has finished, or
+ * writes a snapshot.
+ */
 void tp_trace_add_end(const struct tp_drain *drain, const struct teeperf_trace_end *known);
 
 /* What is the same for all processes beside the program. */
@@ -107,7 +117,10 @@ struct tp_recording_result {
 int tp_recording_create(struct tp_recording *recording, const struct tp_region_options *region,
     const char *path, int compress, struct tp_err *err);
 
-/* What the clock and the drain are; then the caller adds what the trace begins with. pre: the clock runs. */
+/*
+ * What the clock and the drain are; then the caller adds what the trace begins with. pre: the clock
+ * runs.
+ */
 void tp_recording_prepare(
     struct tp_recording *recording, const struct tp_recording_options *options);
 
@@ -115,8 +128,8 @@ void tp_recording_prepare(
 int tp_recording_start(struct tp_recording *recording, struct tp_err *err);
 
 /*
- * pre: its drain was stopped. Take the rest, and end the trace: `facts` as at the beginning, `known` by the session. All of
- * *result but `failed`. Then discard it, or close it.
+ * pre: its drain was stopped. Take the rest, and end the trace: `facts` as at the beginning,
+ * `known` by the session. All of *result but `failed`. Then discard it, or close it.
  */
 void tp_recording_finish(struct tp_recording *recording, const struct tp_host_facts *facts,
     const struct teeperf_trace_end *known, struct tp_recording_result *result);

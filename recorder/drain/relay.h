@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Draining with the help of the clock's thread (clock/slices.h), where the drain shares a core with the program. A chunk is
- * complete in the log until it is in the trace, so whoever kills us leaves what there is.
+ * Draining with the help of the clock's thread (clock/slices.h), where the drain shares a core with
+ * the program. A chunk is complete in the log until it is in the trace, so whoever kills us leaves
+ * what there is.
  */
 #ifndef TP_RELAY_H
 #define TP_RELAY_H
@@ -21,7 +22,9 @@ struct tp_relay {
 /* What is done with each chunk, in their order, by the calling thread. */
 struct tp_relay_steps {
 	struct tp_region *region;
-	/* Write the copy, whose checksum is known, and set the chunk's state; it is cleared next. */
+	/*
+	 * Write the copy, whose checksum is known, and set the chunk's state; it is cleared next.
+	 */
 	void (*write)(
 	    void *context, uint32_t number, const struct teeperf_chunk *copy, uint32_t checksum);
 	/* It has been cleared. */

@@ -37,7 +37,8 @@ static uint64_t without_zeroes(const uint64_t *chunk, uint64_t words)
 uint64_t tp_drain_find_used(const uint64_t *chunk)
 {
 	const uint64_t words = without_zeroes(chunk, TP_REGION_CHUNK_SIZE / 8);
-	// The name of a mark is written before its record: where that is not there yet, neither is the mark.
+	// The name of a mark is written before its record: where that is not there yet, neither is
+	// the mark.
 	uint64_t text = words;
 	while (text > HEADER_WORDS && is_text(chunk[text - 1]))
 		text--;
@@ -105,8 +106,9 @@ void tp_rings_complete_mark(const uint64_t *from, uint64_t *to)
 }
 
 /*
- * From the end to the beginning: a thread writes the other way round, so that whatever is there was written after
- * all that is copied later. It takes a chunk away by its state, before it writes anything else to it.
+ * From the end to the beginning: a thread writes the other way round, so that whatever is there was
+ * written after all that is copied later. It takes a chunk away by its state, before it writes
+ * anything else to it.
  */
 static bool copy(const struct tp_region *region, const struct tp_chunk_key *held, uint64_t *to)
 {
@@ -215,7 +217,8 @@ static uint32_t find_thread(
 	return end - first;
 }
 
-// All chunks of one thread: first they are copied and then written, for the thread is quicker than a disk.
+// All chunks of one thread: first they are copied and then written, for the thread is quicker than
+// a disk.
 static uint64_t take_thread(const struct look *look, struct tp_chunk_key *held, uint32_t count,
     uint64_t *room, struct tp_trace_writer *writer)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which functions record, as asked for while the recording runs, and since when the program has obeyed.
+// Which functions record, as asked for while the recording runs, and since when the program has
+// obeyed.
 #include "drain.h"
 
 #include <stdlib.h>
@@ -27,7 +28,8 @@ struct hashes {
 	uint32_t count;
 };
 
-// Of two ascending lists, into TO: hashes that are in the first alone, in both, and in the second alone, as wanted.
+// Of two ascending lists, into TO: hashes that are in the first alone, in both, and in the second
+// alone, as wanted.
 static uint32_t combine(
     uint64_t *to, struct hashes a, struct hashes b, bool first, bool both, bool second)
 {
@@ -141,7 +143,8 @@ int tp_selection_ask(struct tp_selection_log *log, struct tp_region *region,
 {
 	const struct teeperf_log_header *header = region->header;
 	pthread_mutex_lock(&log->lock);
-	// Before a program has come nobody reads the lists: then the last choice may be changed at will.
+	// Before a program has come nobody reads the lists: then the last choice may be changed at
+	// will.
 	const bool has_come = tp_load_acquire(&header->pid) || tp_load_acquire(&header->selected);
 	const int r =
 	    log->word != log->obeyed && has_come
@@ -206,8 +209,8 @@ static bool ascends(struct hashes list)
 	return true;
 }
 
-// The list that COUNT entries lead to, to be freed, and in *last the number of its selection; NULL: they are damaged, or there is
-// no memory.
+// The list that COUNT entries lead to, to be freed, and in *last the number of its selection; NULL:
+// they are damaged, or there is no memory.
 static uint64_t *replay(const struct teeperf_trace_selection *entries, size_t count,
     struct hashes *list, uint32_t *last)
 {

@@ -99,8 +99,8 @@ static void write_parts(struct tp_trace_writer *writer, struct iovec *parts, int
 		tp_store_relaxed(&writer->offset, writer->offset + size);
 }
 
-// Move a regular file at writer->path to PATH.old. 0 if no such file is in the way any more; *type is then
-// what else is there (a file type of stat, 0: nothing).
+// Move a regular file at writer->path to PATH.old. 0 if no such file is in the way any more; *type
+// is then what else is there (a file type of stat, 0: nothing).
 static int move_aside(struct tp_trace_writer *writer, mode_t *type, struct tp_err *err)
 {
 	struct stat info;
@@ -147,9 +147,10 @@ static int open_there(const char *path, int flags)
 }
 
 /*
- * Open writer->path where something of `type` is. In a folder where others may write (/tmp, one that a
- * sandboxed program shares with us) a link could lead us to a file of ours: so a file of our own is
- * always a new one, and a link is followed only to what we cannot damage, such as a terminal.
+ * Open writer->path where something of `type` is. In a folder where others may write (/tmp, one
+ * that a sandboxed program shares with us) a link could lead us to a file of ours: so a file of our
+ * own is always a new one, and a link is followed only to what we cannot damage, such as a
+ * terminal.
  */
 static int open_output(struct tp_trace_writer *writer, mode_t type, struct tp_err *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Writes a trace file (include/teeperf/trace.h) section by section. The file is whole after each
- * section. After the first failed write no more chunks are written but counted, what the file holds stays
- * readable, and small sections are still tried: they may fit where a chunk did not.
+ * section. After the first failed write no more chunks are written but counted, what the file holds
+ * stays readable, and small sections are still tried: they may fit where a chunk did not.
  */
 #ifndef TP_TRACE_WRITER_H
 #define TP_TRACE_WRITER_H
@@ -16,7 +16,10 @@
 #include "common/chunks/chunk_codec.h"
 #include "common/err.h"
 
-/* What a trace lacks because it could not be written: chunks, and the events in them, thread by thread. */
+/*
+ * What a trace lacks because it could not be written: chunks, and the events in them, thread by
+ * thread.
+ */
 struct tp_missing {
 	uint64_t chunks; /* of all threads */
 	uint64_t events;
@@ -45,7 +48,10 @@ struct tp_trace_writer {
 	uint64_t write_ns;   /* time spent in writing */
 	uint64_t chunks;     /* CHUNK and PACKED sections written; other threads may load it */
 	struct tp_missing missing; /* chunks that were not written because of a failure */
-	/* Behind chunks that made room: switches of threads, and system events, that are not in the file any more. */
+	/*
+	 * Behind chunks that made room: switches of threads, and system events, that are not in the
+	 * file any more.
+	 */
 	uint64_t cut_switches;
 	uint64_t cut_events;
 	uint32_t unwritten; /* bit N: the last section of type N was not written, either */
@@ -57,16 +63,18 @@ struct tp_trace_writer {
 
 /*
  * Create the file at `path` and write its header. A regular file that is there is renamed to
- * PATH.old first; pipes and devices are written into, but not with `only_new`, for a name that we made up; a link to
- * a regular file is refused. Chunks are packed with `level` of zstd, unless that makes one larger; 0: they are written
- * as they are. On success end it with tp_trace_writer_close or tp_trace_writer_discard.
+ * PATH.old first; pipes and devices are written into, but not with `only_new`, for a name that we
+ * made up; a link to a regular file is refused. Chunks are packed with `level` of zstd, unless that
+ * makes one larger; 0: they are written as they are. On success end it with tp_trace_writer_close
+ * or tp_trace_writer_discard.
  */
 int tp_trace_writer_open(
     struct tp_trace_writer *writer, const char *path, bool only_new, int level, struct tp_err *err);
 
 /*
  * Go on with the trace that is open for writing as `fd`, whose sections end at `offset`: the rest
- * is cut off. `fd` is the writer's from here on, also on failure. End it with tp_trace_writer_close.
+ * is cut off. `fd` is the writer's from here on, also on failure. End it with
+ * tp_trace_writer_close.
  */
 int tp_trace_writer_resume(struct tp_trace_writer *writer, const char *path, int fd,
     uint64_t offset, const struct teeperf_trace_header *header, int level, struct tp_err *err);
@@ -86,13 +94,17 @@ void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machin
 bool tp_trace_writer_in_place(const struct tp_trace_writer *writer);
 
 /*
- * After a failure, behind which no chunk is written: have room for BYTES of further sections, so that the file can
- * say what it lacks. If there is none, the last chunks in the file make room, and are missing as well; so are all
- * sections behind the first of them, which the caller writes again. In missing.c.
+ * After a failure, behind which no chunk is written: have room for BYTES of further sections, so
+ * that the file can say what it lacks. If there is none, the last chunks in the file make room, and
+ * are missing as well; so are all sections behind the first of them, which the caller writes again.
+ * In missing.c.
  */
 void tp_trace_writer_make_room(struct tp_trace_writer *writer, uint64_t bytes);
 
-/* Cut the file back to its first BYTES, which end with a section; without that, nothing more is written. */
+/*
+ * Cut the file back to its first BYTES, which end with a section; without that, nothing more is
+ * written.
+ */
 bool tp_trace_writer_cut(struct tp_trace_writer *writer, uint64_t bytes);
 
 /* Close; 0 or the first failure, also copied to *err. */

@@ -51,8 +51,8 @@ static void finish(struct tp_follow *follow, struct tp_followed *process, bool r
 }
 
 /*
- * Wait until one ends, or the bell rings; mark what has ended, with the time, and with the way, which can be seen
- * only for a moment. True if there is something to finish.
+ * Wait until one ends, or the bell rings; mark what has ended, with the time, and with the way,
+ * which can be seen only for a moment. True if there is something to finish.
  */
 static bool wait_for_end(struct tp_follow *follow, int timeout_ms)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The other processes of a recording: each that asks, by the socket that TEEPERF_FORK names (log.h), gets a
- * log and a trace of its own, OUTPUT.PID. One thread answers them, one waits for their ends, one completes the
- * traces of those that have ended. The clock, the supply thread and the commands are the session's. docs/decisions/0013-follow-fork.md.
+ * The other processes of a recording: each that asks, by the socket that TEEPERF_FORK names
+ * (log.h), gets a log and a trace of its own, OUTPUT.PID. One thread answers them, one waits for
+ * their ends, one completes the traces of those that have ended. The clock, the supply thread and
+ * the commands are the session's. docs/decisions/0013-follow-fork.md.
  */
 #ifndef TP_FOLLOW_H
 #define TP_FOLLOW_H

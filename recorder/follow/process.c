@@ -60,7 +60,8 @@ int tp_followed_start(struct tp_followed *process, const struct tp_follow *follo
 	if (process->pidfd < 0)
 		return tp_err_system(
 		    err, errno, NULL, "cannot watch process %d (needs Linux 5.3)", (int)pid);
-	// A forked child goes on in its parent's chunk, at the same place in a log of the same shape.
+	// A forked child goes on in its parent's chunk, at the same place in a log of the same
+	// shape.
 	const struct tp_region_options wanted = {
 	    .chunk_count = options->first->chunk_count,
 	    .ready = (uint64_t)READY_CHUNKS * TP_REGION_CHUNK_SIZE,

@@ -24,14 +24,15 @@ int tp_follow_request_read(struct tp_follow_request *request, const void *bytes,
     uint64_t token, uint32_t chunk_count);
 
 /*
- * A name for the trace of process `pid`, to be freed; NULL: none, and *err says why. OUTPUT.PID; OUTPUT.PID-2 and so
- * on when it has become another program, has a second runtime, or its number came again. pre: follow->lock is held.
+ * A name for the trace of process `pid`, to be freed; NULL: none, and *err says why. OUTPUT.PID;
+ * OUTPUT.PID-2 and so on when it has become another program, has a second runtime, or its number
+ * came again. pre: follow->lock is held.
  */
 char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp_err *err);
 
 /*
- * Make what process `pid` needs, in *process; `request` is what it asked for. Nobody else sees *process yet.
- * 0, or all is undone.
+ * Make what process `pid` needs, in *process; `request` is what it asked for. Nobody else sees
+ * *process yet. 0, or all is undone.
  */
 int tp_followed_start(struct tp_followed *process, const struct tp_follow *follow, pid_t pid,
     const struct tp_follow_request *request, const char *path, struct tp_err *err);

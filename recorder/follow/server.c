@@ -16,8 +16,8 @@
 #include "recorder/control/control.h"
 #include "process.h"
 
-// Who connects has his request ready. Another user, who may be one that the program has become, or one that only wants to
-// keep others waiting, is waited for less.
+// Who connects has his request ready. Another user, who may be one that the program has become, or
+// one that only wants to keep others waiting, is waited for less.
 enum { PATIENCE_MS = 1000, STRANGER_MS = 20, BACKLOG = 64, SAME_PID_MAX = 1000, NAP_MS = 20 };
 
 enum { CHUNK_WORDS = (TP_REGION_CHUNK_SIZE - (int)sizeof(struct teeperf_chunk)) / 8 };
@@ -91,8 +91,8 @@ char *tp_follow_choose_path(const struct tp_follow *follow, pid_t pid, struct tp
 }
 
 /*
- * What the process was before is over, though it lives: it has become another program. A second runtime in it
- * (dlmopen) asks as well; the first one still has its log then, and goes on.
+ * What the process was before is over, though it lives: it has become another program. A second
+ * runtime in it (dlmopen) asks as well; the first one still has its log then, and goes on.
  */
 static void replace(struct tp_follow *follow, pid_t pid)
 {
@@ -189,8 +189,8 @@ static void serve(struct tp_follow *follow, int connection)
 }
 
 /*
- * The next connection, -1 if there is none. When there is no descriptor for it, a spare one is given up to take
- * it and hang up: who asks would wait for us, and we would look again at once.
+ * The next connection, -1 if there is none. When there is no descriptor for it, a spare one is
+ * given up to take it and hang up: who asks would wait for us, and we would look again at once.
  */
 static int take_connection(struct tp_follow *follow)
 {

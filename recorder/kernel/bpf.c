@@ -138,7 +138,8 @@ static int choose(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose)
 	(TEEPERF_SYSTEM_SCHED | TEEPERF_SYSTEM_SYSCALLS | TEEPERF_SYSTEM_IO | TEEPERF_SYSTEM_MEM)
 #define IN_FAULTS (TEEPERF_SYSTEM_FAULTS | TEEPERF_SYSTEM_MEM)
 
-// Which groups need a program, by its name in events.bpf.c; those that are not here are always needed.
+// Which groups need a program, by its name in events.bpf.c; those that are not here are always
+// needed.
 static const struct {
 	const char *name;
 	uint32_t groups;
@@ -181,7 +182,8 @@ static bool is_wanted(
 
 _Static_assert(TP_BPF_FUNCTIONS == TP_SGX_FUNCTIONS, "a pair of programs for each function");
 
-// Give each pair of programs enter_N, leave_N its function, if the kernel has that. Whether there is any.
+// Give each pair of programs enter_N, leave_N its function, if the kernel has that. Whether there
+// is any.
 static bool choose_functions(
     struct tp_bpf *bpf, const char *const *functions, const struct btf *kernel)
 {
@@ -252,7 +254,8 @@ static int keep_link(struct tp_bpf *bpf, struct bpf_link *link)
 	return 0;
 }
 
-// A program that is called at each software event COUNTER, of whichever process: on each processor that there is.
+// A program that is called at each software event COUNTER, of whichever process: on each processor
+// that there is.
 static int attach_counter(struct tp_bpf *bpf, struct bpf_program *program, uint64_t counter)
 {
 	struct perf_event_attr wanted = {
@@ -394,7 +397,8 @@ static int walk(struct bpf_link *link, uint32_t *left)
 	return error ? -error : count;
 }
 
-// Until nobody is left: a thread that was made meanwhile has the state of its maker, if that had one. 0, or an errno value.
+// Until nobody is left: a thread that was made meanwhile has the state of its maker, if that had
+// one. 0, or an errno value.
 static int walk_all(struct tp_bpf *bpf, struct bpf_link *link)
 {
 	const struct timespec nap = {.tv_nsec = WALK_NAP_NS};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the kernel does for the program: system calls, waits, page faults, requests to block devices, reported by BPF programs
- * (events.bpf.c). Needs root, or CAP_BPF and CAP_PERFMON, and a kernel with BTF; a recording can do without.
+ * What the kernel does for the program: system calls, waits, page faults, requests to block
+ * devices, reported by BPF programs (events.bpf.c). Needs root, or CAP_BPF and CAP_PERFMON, and a
+ * kernel with BTF; a recording can do without.
  */
 #ifndef TP_BPF_H
 #define TP_BPF_H
@@ -26,7 +27,8 @@ struct tp_bpf_moment {
 };
 
 /*
- * Who takes the events of a process, for its trace; all zero: nobody does. Each has a thread of its own.
+ * Who takes the events of a process, for its trace; all zero: nobody does. Each has a thread of its
+ * own.
  */
 struct tp_bpf_reader {
 	struct tp_bpf *bpf;
@@ -43,8 +45,8 @@ struct tp_bpf {
 	uint32_t link_room;
 	struct teeperf_trace_system head;
 	struct tp_err refused; /* why tp_bpf_open failed; 0: it did not */
-	struct tp_err
-	    missing; /* why there will be no events of SGX, though they were asked for; 0: there will */
+	/* why there will be no events of SGX, though they were asked for; 0: there will */
+	struct tp_err missing;
 	pthread_mutex_t lock; /* of all that follows */
 	struct ring_buffer *ring;
 	struct tp_buf taken;           /* from the ring, and not given to readers yet */
@@ -57,23 +59,29 @@ struct tp_bpf {
 
 /* Whose events are reported. */
 enum tp_bpf_whose {
-	TP_BPF_CHILD =
-	    0, /* of the process that the caller forks next and that becomes another program, and of all its threads */
+	/*
+	 * of the process that the caller forks next and that becomes another program, and of all
+	 * its threads
+	 */
+	TP_BPF_CHILD = 0,
 	TP_BPF_FAMILY, /* and of the processes that it starts */
 	TP_BPF_JOINED, /* of the process of tp_bpf_join, and of all its threads */
 };
 
 /*
- * Receive the events of GROUPS (TEEPERF_SYSTEM_SCHED, ...); with TP_BPF_JOINED only get ready for it. 0, or a negative tp_error, and bpf->refused says the same, with what to do
- * about it. Release it in any case.
+ * Receive the events of GROUPS (TEEPERF_SYSTEM_SCHED, ...); with TP_BPF_JOINED only get ready for
+ * it. 0, or a negative tp_error, and bpf->refused says the same, with what to do about it. Release
+ * it in any case.
  */
 int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose);
-/* The same with other functions of the kernel in place of those of SGX; NULL: that number has none. */
+/*
+ * The same with other functions of the kernel in place of those of SGX; NULL: that number has none.
+ */
 int tp_bpf_open_functions(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose,
     const char *const functions[TP_BPF_FUNCTIONS]);
 /*
- * pre: it is open, for TP_BPF_JOINED, and has no readers. From now on receive the events of process PID, which is running. Takes a while.
- * Fails as tp_bpf_open does; close it then.
+ * pre: it is open, for TP_BPF_JOINED, and has no readers. From now on receive the events of process
+ * PID, which is running. Takes a while. Fails as tp_bpf_open does; close it then.
  */
 int tp_bpf_join(struct tp_bpf *bpf, pid_t pid);
 /* Give the readers what there is. Costs next to nothing if there is nothing. */
@@ -84,8 +92,8 @@ void tp_bpf_close(struct tp_bpf *bpf);
 void tp_bpf_release(struct tp_bpf *bpf);
 
 /*
- * Read from now on the events of process PROCESS, or 0: of all that have no reader; that one comes first. Nothing if BPF is
- * NULL or not open.
+ * Read from now on the events of process PROCESS, or 0: of all that have no reader; that one comes
+ * first. Nothing if BPF is NULL or not open.
  */
 void tp_bpf_reader_init(struct tp_bpf_reader *reader, struct tp_bpf *bpf, uint32_t process);
 void tp_bpf_reader_release(struct tp_bpf_reader *reader);
@@ -93,13 +101,19 @@ void tp_bpf_reader_release(struct tp_bpf_reader *reader);
 size_t tp_bpf_reader_bytes(const struct tp_bpf_reader *reader);
 /* So many events were in sections that are not in the trace any more. */
 void tp_bpf_reader_lose(struct tp_bpf_reader *reader, uint64_t count);
-/* Add the payload of a SYSTEM section with all that there is now, and forget that; nothing if nothing is recorded. */
+/*
+ * Add the payload of a SYSTEM section with all that there is now, and forget that; nothing if
+ * nothing is recorded.
+ */
 void tp_bpf_reader_add(struct tp_bpf_reader *reader, struct tp_buf *out);
 
 /* The groups in a list such as "syscalls,io"; 0, and *err, if a word of it is none. */
 uint32_t tp_bpf_groups(const char *list, struct tp_err *err);
 
-/* For tests: CLOCK_MONOTONIC_RAW when CLOCK_MONOTONIC was NS, by COUNT moments (from 1 on) in order of time. */
+/*
+ * For tests: CLOCK_MONOTONIC_RAW when CLOCK_MONOTONIC was NS, by COUNT moments (from 1 on) in order
+ * of time.
+ */
 uint64_t tp_bpf_raw_ns(const struct tp_bpf_moment *moments, uint32_t count, uint64_t ns);
 
 /* The compiled programs. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In the place of bpf.c where this is built without libbpf: on targets, or as it or clang was not there.
+// In the place of bpf.c where this is built without libbpf: on targets, or as it or clang was not
+// there.
 #include "bpf.h"
 
 int tp_bpf_open(struct tp_bpf *bpf, uint32_t groups, enum tp_bpf_whose whose)

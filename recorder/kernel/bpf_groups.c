@@ -41,8 +41,9 @@ uint32_t tp_bpf_groups(const char *list, struct tp_err *err)
 	}
 }
 
-// A straight line through the two moments around it, or through the two nearest ones. NTP changes the rate of one of the
-// clocks by less than 0.05 %, so that between moments of 50 ms the line is off by less than 7 us, and by some ns as a rule.
+// A straight line through the two moments around it, or through the two nearest ones. NTP changes
+// the rate of one of the clocks by less than 0.05 %, so that between moments of 50 ms the line is
+// off by less than 7 us, and by some ns as a rule.
 uint64_t tp_bpf_raw_ns(const struct tp_bpf_moment *moments, uint32_t count, uint64_t ns)
 {
 	const uint32_t behind =

@@ -13,7 +13,8 @@ enum tp_bpf_call {
 	TP_BPF_CALL_NOT = 0, /* nothing */
 	TP_BPF_CALL_RECORD,
 	TP_BPF_CALL_FUTEX, /* and who ends it, whoever it is */
-	TP_BPF_CALL_ENDED, /* that it waited, from when on, and who ended that, if a recorded thread did */
+	/* that it waited, from when on, and who ended that, if a recorded thread did */
+	TP_BPF_CALL_ENDED,
 };
 
 /* Constant from before the programs are loaded. */

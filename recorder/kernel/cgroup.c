@@ -18,7 +18,8 @@ enum { FILE_MOST = 1 << 20 };
 // The kernel's unit of cpuacct.stat, for all of user space: USER_HZ.
 #define USER_HZ_NS UINT64_C(10000000)
 
-// Where each meter is, by version 2 and by version 1: with which controller, in which file, behind which key.
+// Where each meter is, by version 2 and by version 1: with which controller, in which file, behind
+// which key.
 static const struct source {
 	const char *name;
 	uint32_t unit;
@@ -72,7 +73,8 @@ static bool has_word(const char *list, const char *word)
 	}
 }
 
-// The path of the group for CONTROLLER, "" for version 2, from the lines "NUMBER:CONTROLLERS:PATH". To be freed, or NULL.
+// The path of the group for CONTROLLER, "" for version 2, from the lines "NUMBER:CONTROLLERS:PATH".
+// To be freed, or NULL.
 static char *find_group(const struct tp_buf *groups, const char *controller)
 {
 	char *found = NULL;
@@ -89,8 +91,9 @@ static char *find_group(const struct tp_buf *groups, const char *controller)
 }
 
 /*
- * The folder of GROUP in the file system of CONTROLLER, by the lines of mountinfo (proc(5)): field 4 is what of the
- * hierarchy is mounted, field 5 where, and behind " - " are the type, the source and the options.
+ * The folder of GROUP in the file system of CONTROLLER, by the lines of mountinfo (proc(5)): field
+ * 4 is what of the hierarchy is mounted, field 5 where, and behind " - " are the type, the source
+ * and the options.
  */
 static bool find_folder(
     const struct tp_buf *mounts, const char *controller, const char *group, char folder[PATH_MAX])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Processor time and memory of the control group that a process is in, of version 1 or 2. They are of all processes in that
- * group. Use as in counters.h.
+ * Processor time and memory of the control group that a process is in, of version 1 or 2. They are
+ * of all processes in that group. Use as in counters.h.
  */
 #ifndef TP_CGROUP_H
 #define TP_CGROUP_H
@@ -24,8 +24,8 @@ struct tp_cgroup {
 };
 
 /*
- * Of process PID; 0: this one. PROC: "/proc", or a folder with the files self/mountinfo and PID/cgroup. Cannot fail: what
- * cannot be read has a note. Close it.
+ * Of process PID; 0: this one. PROC: "/proc", or a folder with the files self/mountinfo and
+ * PID/cgroup. Cannot fail: what cannot be read has a note. Close it.
  */
 void tp_cgroup_open(struct tp_cgroup *cgroup, const char *proc, pid_t pid);
 void tp_cgroup_read(struct tp_cgroup *cgroup, struct tp_meter_value readings[TP_CGROUP_METERS]);

@@ -130,7 +130,8 @@ void tp_counters_list(struct tp_buf *out, const char *indent)
 	    TP_COUNTERS_CGROUP, TP_COUNTERS_GRAMINE);
 }
 
-// The next word of LIST into WORD, and *LIST behind it. False: there is none left, or *CODE is an error.
+// The next word of LIST into WORD, and *LIST behind it. False: there is none left, or *CODE is an
+// error.
 static bool next_word(const char **list, char word[NAME_SIZE], int *code, struct tp_err *err)
 {
 	if (*code || !*list)

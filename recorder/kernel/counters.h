@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Counters of the kernel and the processor (perf_event_open) for a program with all its threads and children:
+ * Counters of the kernel and the processor (perf_event_open) for a program with all its threads and
+ * children:
  *
  *	tp_counters_open(&counters, "cycles,page-faults", 0, &err);
  *	pid = fork(); if (!pid) execvp(...);      // by the thread that opened them
  *	tp_counters_read(&counters, readings);    // as often as is wanted, also behind the program's end
  *	tp_counters_close(&counters);
  *
- * For an ordinary user the kernel counts only what happens in user space, unless kernel.perf_event_paranoid is below 2.
- * The meters say so (TEEPERF_METER_USER_ONLY). A counter that is not available is no error: its meter has a note.
+ * For an ordinary user the kernel counts only what happens in user space, unless
+ * kernel.perf_event_paranoid is below 2. The meters say so (TEEPERF_METER_USER_ONLY). A counter
+ * that is not available is no error: its meter has a note.
  */
 #ifndef TP_COUNTERS_H
 #define TP_COUNTERS_H
@@ -41,27 +43,30 @@ struct tp_counters {
 /* Whether LIST, or no list, has the name WORD. */
 bool tp_counters_has(const char *list, const char *word);
 
-/* Whether LIST, names separated by commas, is one. TP_ERR_SYNTAX names the wrong word, and one that was perhaps meant. */
+/*
+ * Whether LIST, names separated by commas, is one. TP_ERR_SYNTAX names the wrong word, and one that
+ * was perhaps meant.
+ */
 int tp_counters_check(const char *list, struct tp_err *err);
 
 /*
- * Open the counters of LIST. PID 0: of the programs that the calling thread starts from now on, each from its exec on;
- * otherwise of process PID, of the threads that it has and those that it will have. 0, or TP_ERR_SYNTAX or TP_ERR_MEMORY.
- * Close it in any case.
+ * Open the counters of LIST. PID 0: of the programs that the calling thread starts from now on,
+ * each from its exec on; otherwise of process PID, of the threads that it has and those that it
+ * will have. 0, or TP_ERR_SYNTAX or TP_ERR_MEMORY. Close it in any case.
  */
 int tp_counters_open(struct tp_counters *counters, const char *list, pid_t pid, struct tp_err *err);
 
 /*
- * Read all into READINGS, counters->count of them. Any thread may, one at a time. One that can no longer be read is marked
- * TEEPERF_METER_BROKEN.
+ * Read all into READINGS, counters->count of them. Any thread may, one at a time. One that can no
+ * longer be read is marked TEEPERF_METER_BROKEN.
  */
 void tp_counters_read(struct tp_counters *counters, struct tp_meter_value *readings);
 
 void tp_counters_close(struct tp_counters *counters);
 
 /*
- * What was counted between two readings of a TEEPERF_METER_TIMED meter, as if the hardware had counted all the time. False:
- * it did not count at all while the program ran.
+ * What was counted between two readings of a TEEPERF_METER_TIMED meter, as if the hardware had
+ * counted all the time. False: it did not count at all while the program ran.
  */
 bool tp_counters_scale(
     const struct tp_meter_value *from, const struct tp_meter_value *to, double *value);

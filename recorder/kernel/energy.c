@@ -40,8 +40,8 @@ static int read_text(int folder, const char *zone, const char *name, char *text,
 }
 
 /*
- * "package-0", "package-0/core": zone "intel-rapl:0:1" is part of "intel-rapl:0". On machines with several dies the names
- * are the kernel's, "package-0-die-1".
+ * "package-0", "package-0/core": zone "intel-rapl:0:1" is part of "intel-rapl:0". On machines with
+ * several dies the names are the kernel's, "package-0-die-1".
  */
 static bool name_zone(int folder, const char *zone, char *name, size_t room)
 {

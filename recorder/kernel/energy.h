@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What the machine has consumed, as RAPL counts it by domain (processor packages, their cores, memory, the platform),
- * read from the kernel's powercap files. It is the whole machine's, not the program's. Use as in counters.h.
+ * What the machine has consumed, as RAPL counts it by domain (processor packages, their cores,
+ * memory, the platform), read from the kernel's powercap files. It is the whole machine's, not the
+ * program's. Use as in counters.h.
  */
 #ifndef TP_ENERGY_H
 #define TP_ENERGY_H
@@ -27,14 +28,14 @@ struct tp_energy {
 };
 
 /*
- * Open all domains below ROOT (TP_ENERGY_ROOT), sorted by name: "package-0", "package-0/core", "psys". Cannot fail: what
- * cannot be read has a note. Close it.
+ * Open all domains below ROOT (TP_ENERGY_ROOT), sorted by name: "package-0", "package-0/core",
+ * "psys". Cannot fail: what cannot be read has a note. Close it.
  */
 void tp_energy_open(struct tp_energy *energy, const char *root);
 
 /*
- * Microjoules since it was opened. Call it at least every TP_ENERGY_WRAP_MS, so that no counter wraps around twice in
- * between. A domain that vanishes is marked TEEPERF_METER_BROKEN.
+ * Microjoules since it was opened. Call it at least every TP_ENERGY_WRAP_MS, so that no counter
+ * wraps around twice in between. A domain that vanishes is marked TEEPERF_METER_BROKEN.
  */
 void tp_energy_read(struct tp_energy *energy, struct tp_meter_value *readings);
 

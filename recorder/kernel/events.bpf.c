@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR GPL-2.0-only
-// BPF programs that tell what the kernel does for the program. Runs in the kernel: compiled by clang -target bpf, embedded by
-// embed.py, loaded by bpf.c. The kernel takes tracing programs under a licence that is compatible with GPL only.
+// BPF programs that tell what the kernel does for the program. Runs in the kernel: compiled by
+// clang -target bpf, embedded by embed.py, loaded by bpf.c. The kernel takes tracing programs under
+// a licence that is compatible with GPL only.
 //
-// Each thread that is recorded has a state of its own, which its threads and children inherit. All others have none, and cost one
-// look. Tracepoints are there on kernels without kprobes, and need no tracefs; only SGX has none, so the driver's functions are met
-// where they begin and end.
+// Each thread that is recorded has a state of its own, which its threads and children inherit. All
+// others have none, and cost one look. Tracepoints are there on kernels without kprobes, and need
+// no tracefs; only SGX has none, so the driver's functions are met where they begin and end.
 //
-// One file above 600 lines: the kernel takes one object, in which all programs share the maps and the state of a thread.
+// One file above 600 lines: the kernel takes one object, in which all programs share the maps and
+// the state of a thread.
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>
@@ -105,8 +107,9 @@ enum state {
 };
 
 struct thread {
-	__u64
-	    start; // of the call that it is in and that may be told, 0: none; of TP_BPF_CALL_ENDED: of the first wait in it
+	// of the call that it is in and that may be told, 0: none; of TP_BPF_CALL_ENDED: of the
+	// first wait in it
+	__u64 start;
 	__u64 argument;
 	__u64 woken;
 	__u64 fault; // when the fault began that it is in, 0: in none, or not told
@@ -245,8 +248,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
-// Of a program that runs already: each of its threads that has no state. Says one byte of each: 0, it has got one; 1, it has
-// not, as its state was in use at the moment or there was no memory.
+// Of a program that runs already: each of its threads that has no state. Says one byte of each: 0,
+// it has got one; 1, it has not, as its state was in use at the moment or there was no memory.
 SEC("iter/task")
 int on_task(struct bpf_iter__task *context)
 {
@@ -303,7 +306,8 @@ int BPF_PROG(on_switch, _Bool is_preempted)
 	return 0;
 }
 
-// What was allocated since START, in the middle of that time: an allocation has no duration of its own.
+// What was allocated since START, in the middle of that time: an allocation has no duration of its
+// own.
 static void tell_allocations(struct thread *thread, __u64 start, __u32 number, __u16 flags)
 {
 	const __u64 objects = thread->objects;
@@ -374,8 +378,9 @@ int BPF_PROG(on_exit)
 	return 0;
 }
 
-// Called by the one that wakes. Timers and devices do that in whatever thread is there: a recorded one that is in no call did not
-// do it itself. If it happens to be in one, it is taken for the waker; of a futex the result tells.
+// Called by the one that wakes. Timers and devices do that in whatever thread is there: a recorded
+// one that is in no call did not do it itself. If it happens to be in one, it is taken for the
+// waker; of a futex the result tells.
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
@@ -397,7 +402,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
-// ---- page faults: a tracepoint tells when one begins, a software event of perf what it was. One does not nest in another.
+// ---- page faults: a tracepoint tells when one begins, a software event of perf what it was. One
+// does not nest in another.
 
 #define VM_EXEC 4
 #define VM_SHARED 8
@@ -516,10 +522,11 @@ int BPF_PROG(on_page_alloc, struct page *page, unsigned int order)
 	return 0;
 }
 
-// ---- requests to block devices: of the thread that asks for them; what the kernel writes back later is nobody's
+// ---- requests to block devices: of the thread that asks for them; what the kernel writes back
+// later is nobody's
 
-// The kernel may keep a request in a queue, and whichever thread comes next gives it to the device. So who asked is noted with
-// the first of its pieces (struct bio), by which the request is known.
+// The kernel may keep a request in a queue, and whichever thread comes next gives it to the device.
+// So who asked is noted with the first of its pieces (struct bio), by which the request is known.
 struct asker {
 	__u64 time;
 	__u32 tid;
@@ -637,7 +644,8 @@ int BPF_PROG(on_completion, struct request *request, int error, unsigned int byt
 	return 0;
 }
 
-// ---- functions of the kernel: bpf.c says which one each pair is of, before it loads them. The trace has their numbers.
+// ---- functions of the kernel: bpf.c says which one each pair is of, before it loads them. The
+// trace has their numbers.
 
 static int begin_function(__u32 number)
 {

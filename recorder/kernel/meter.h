@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What counters.h, energy.h and cgroup.h have in common: a set of meters, as the trace describes them, which is opened,
- * read as often as is wanted, and closed. Nothing here knows of a session, so an experiment can use it around any child.
+ * What counters.h, energy.h and cgroup.h have in common: a set of meters, as the trace describes
+ * them, which is opened, read as often as is wanted, and closed. Nothing here knows of a session,
+ * so an experiment can use it around any child.
  *
  * A meter without TEEPERF_METER_COUNTED has no value: its note says why. Absence is never a zero.
  */

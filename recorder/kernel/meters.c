@@ -13,7 +13,8 @@
 enum { TICK_MS = 10 };
 static const uint64_t WRAP_NS = UINT64_C(1000000) * TP_ENERGY_WRAP_MS / 2;
 
-// Leave out every second moment of cause INTERVAL, so that the time between those that stay is about twice as long.
+// Leave out every second moment of cause INTERVAL, so that the time between those that stay is
+// about twice as long.
 static void thin(struct tp_meter_series *series)
 {
 	uint32_t kept = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The meters of a recording: counters.h, cgroup.h and energy.h, read at its start and end, where a phase begins, and in
- * intervals, by a thread of its own; and the sections COUNTERS and ENERGY of the trace.
+ * The meters of a recording: counters.h, cgroup.h and energy.h, read at its start and end, where a
+ * phase begins, and in intervals, by a thread of its own; and the sections COUNTERS and ENERGY of
+ * the trace.
  */
 #ifndef TP_METERS_H
 #define TP_METERS_H
@@ -54,19 +55,26 @@ struct tp_meters {
 };
 
 /*
- * Open what OPTIONS ask for, read it a first time, and go on. PID: as in tp_counters_open. SWITCH_COUNT outlives it. Without
- * anything asked for it does nothing. 0 or a negative tp_error; on success stop and release it.
+ * Open what OPTIONS ask for, read it a first time, and go on. PID: as in tp_counters_open.
+ * SWITCH_COUNT outlives it. Without anything asked for it does nothing. 0 or a negative tp_error;
+ * on success stop and release it.
  */
 int tp_meters_start(struct tp_meters *meters, const struct tp_meters_options *options, pid_t pid,
     const uint64_t *switch_count, struct tp_err *err);
 
-/* Read all now, because of CAUSE; behind END nothing is read any more. Any thread may. False: nothing was asked for. */
+/*
+ * Read all now, because of CAUSE; behind END nothing is read any more. Any thread may. False:
+ * nothing was asked for.
+ */
 bool tp_meters_read(struct tp_meters *meters, enum teeperf_reading_cause cause);
 
 /* End the thread. Does nothing a second time. */
 void tp_meters_stop(struct tp_meters *meters);
 
-/* pre: stopped, and counters were to have them. What Gramine printed; NULL: nothing that was listened to. */
+/*
+ * pre: stopped, and counters were to have them. What Gramine printed; NULL: nothing that was
+ * listened to.
+ */
 void tp_meters_set_gramine(struct tp_meters *meters, const struct tp_gramine *gramine);
 
 /* pre: stopped. Add the payload of the section, nothing if it was not asked for. */

@@ -24,8 +24,9 @@
 #include <unistd.h>
 
 /*
- * Of a ring: half a second at 10,000 switches a second on one processor; less for each of the other processes of a recording. An
- * ordinary user may have about 512 KiB for each processor (perf_event_mlock_kb), of all that he records at a time.
+ * Of a ring: half a second at 10,000 switches a second on one processor; less for each of the other
+ * processes of a recording. An ordinary user may have about 512 KiB for each processor
+ * (perf_event_mlock_kb), of all that he records at a time.
  */
 enum { RING_BYTES = 256 << 10, RING_BYTES_FOLLOWED = 32 << 10, RING_BYTES_LEAST = 8 << 10 };
 // Descriptors that are left for what a recording cannot do without.
@@ -124,7 +125,8 @@ static int refuse(struct tp_sched *sched, int error, bool mapped)
 	    "the kernel does not report thread switches: %s%s", strerror(error), remedy);
 }
 
-// A ring for each processor, and the events of thread TID: 0 or an errno, and some of them may be there.
+// A ring for each processor, and the events of thread TID: 0 or an errno, and some of them may be
+// there.
 static int open_rings(struct tp_sched *sched, pid_t tid, enum tp_sched_scope scope, bool *unmapped)
 {
 	const long count = sysconf(_SC_NPROCESSORS_CONF);
@@ -208,8 +210,9 @@ static enum teeperf_sched_kind kind_of(uint16_t misc)
 }
 
 /*
- * Threads of a process that ran already, and when each was told of: events of a thread made later were inherited. Those of one made
- * while its maker's were being opened may be of some processors only, so it gets its own.
+ * Threads of a process that ran already, and when each was told of: events of a thread made later
+ * were inherited. Those of one made while its maker's were being opened may be of some processors
+ * only, so it gets its own.
  */
 struct tp_sched_joining {
 	struct tp_sched_member {
@@ -315,7 +318,8 @@ static void take_ring(struct tp_sched *sched, const struct tp_sched_ring *ring, 
 	__atomic_store_n(&ring->page->data_tail, at, __ATOMIC_RELEASE);
 }
 
-// Keep the newer half. The rings were taken one behind the other, so what is known begins behind all that goes.
+// Keep the newer half. The rings were taken one behind the other, so what is known begins behind
+// all that goes.
 static void forget_old(struct tp_sched *sched)
 {
 	struct tp_buf *buf = &sched->switches;

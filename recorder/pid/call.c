@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls the runtime in a thread of a running program, by ptrace(2), and leaves the thread as it was: registers, signals and
-// the system call that it was in.
+// Calls the runtime in a thread of a running program, by ptrace(2), and leaves the thread as it
+// was: registers, signals and the system call that it was in.
 #define _GNU_SOURCE
 #include "pid.h"
 
@@ -32,9 +32,9 @@
 #include "recorder/region/proc.h"
 
 enum {
+	// for the call: a program that is swapped out; left alone there it would be lost
 	STOP_MS = 100, // for a thread to stop: one that the kernel holds (state D) does not
-	CALL_MS =
-	    600000, // for the call: a program that is swapped out; left alone there it would be lost
+	CALL_MS = 600000,
 	RED_ZONE = 128,
 	STATE_BYTES = 16384, // XSAVE's, with AMX 11 KiB
 	FLAGS = 0x202,
@@ -44,21 +44,24 @@ enum {
 static const struct timespec NAP = {.tv_nsec = 20 * 1000};
 
 /*
- * While a thread of the program is stopped, this thread does not wait for a processor behind others: each of the steps
- * would wait for a time slice of whatever else runs. Who may not have it so does without.
+ * While a thread of the program is stopped, this thread does not wait for a processor behind
+ * others: each of the steps would wait for a time slice of whatever else runs. Who may not have it
+ * so does without.
  */
 struct urgency {
 	int policy; // to go back to; below 0: none
 	int nice;
 };
-// What the thread of the program has meanwhile, which is in the runtime only: 100 us must not take a time slice of all others.
+// What the thread of the program has meanwhile, which is in the runtime only: 100 us must not take
+// a time slice of all others.
 enum { NICE_OF_CALL = -20 };
 
 static struct urgency hurry(void)
 {
 	const struct sched_param first = {.sched_priority = 1};
 	struct urgency before = {sched_getscheduler(0), getpriority(PRIO_PROCESS, 0)};
-	// Naps end when they are over, and not 50 us later, which is what the kernel allows itself else.
+	// Naps end when they are over, and not 50 us later, which is what the kernel allows itself
+	// else.
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 	const bool is_first = before.policy == SCHED_FIFO || before.policy == SCHED_RR;
 	if (!is_first && !sched_setscheduler(0, SCHED_FIFO, &first))
@@ -147,7 +150,8 @@ static bool seize(pid_t tid, int *error)
 	return tracer == (int)syscall(SYS_gettid);
 }
 
-// The process may have called exec since its runtime was found, or be another one that has its number now.
+// The process may have called exec since its runtime was found, or be another one that has its
+// number now.
 static bool has_entry(const struct tp_pid *target, pid_t tid)
 {
 	unsigned char code[TP_PID_CODE_BYTES];
@@ -157,7 +161,8 @@ static bool has_entry(const struct tp_pid *target, pid_t tid)
 	       !memcmp(code, target->code, sizeof(code));
 }
 
-// In the middle of a restartable sequence (rseq(2)), of which the kernel forgets when we move the thread elsewhere.
+// In the middle of a restartable sequence (rseq(2)), of which the kernel forgets when we move the
+// thread elsewhere.
 static bool in_rseq(pid_t tid)
 {
 	// As in Linux 5.13, of which C libraries may know nothing.
@@ -257,9 +262,10 @@ static uint64_t wait_of(pid_t tid)
 }
 
 /*
- * Let it run until it has taken the log, of which it tells there, and ask it to stop: it makes the entry's last system call
- * again and again until it does. Else it would stop twice at each system call, and wait for a processor each time. While it
- * waits for a processor it is not asked, as it would come to the entry's system calls later still.
+ * Let it run until it has taken the log, of which it tells there, and ask it to stop: it makes the
+ * entry's last system call again and again until it does. Else it would stop twice at each system
+ * call, and wait for a processor each time. While it waits for a processor it is not asked, as it
+ * would come to the entry's system calls later still.
  */
 static bool run_freely(const struct tp_pid *target, pid_t tid, uint64_t ran_ns)
 {
@@ -294,8 +300,8 @@ static bool is_at_end(pid_t tid, uint64_t entry, uint64_t *result)
 }
 
 /*
- * Let it run to the system call by which the entry tells its result, and stop it behind that, where the kernel looks for
- * signals: only there it begins interrupted system calls again.
+ * Let it run to the system call by which the entry tells its result, and stop it behind that, where
+ * the kernel looks for signals: only there it begins interrupted system calls again.
  */
 static enum tp_pid_outcome run_call(
     const struct tp_pid *target, struct stopped *thread, bool tells, uint64_t *result)
@@ -326,8 +332,9 @@ static enum tp_pid_outcome run_call(
 }
 
 /*
- * What the kernel does not begin again by itself when a debugger has interrupted it: EINTR is for the program's own
- * signals. Interrupted so, none of these has had an effect. (The timeout begins again, too.)
+ * What the kernel does not begin again by itself when a debugger has interrupted it: EINTR is for
+ * the program's own signals. Interrupted so, none of these has had an effect. (The timeout begins
+ * again, too.)
  */
 static bool is_ours_to_restart(const struct user_regs_struct *registers)
 {
@@ -360,8 +367,9 @@ static bool has_signal(pid_t tid)
 }
 
 /*
- * Let it make the call anew, unless a handler comes first, which is what EINTR is for. One that comes from here on comes as if
- * just before the call. (Left when it is in the call again, as PTRACE_SYSCALL would allow, it would be interrupted by that.)
+ * Let it make the call anew, unless a handler comes first, which is what EINTR is for. One that
+ * comes from here on comes as if just before the call. (Left when it is in the call again, as
+ * PTRACE_SYSCALL would allow, it would be interrupted by that.)
  */
 static void restart(const struct stopped *thread)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chooses the thread that is stopped for a call of the runtime: one that sleeps in a system call which the kernel begins again
-// by itself, if there is one.
+// Chooses the thread that is stopped for a call of the runtime: one that sleeps in a system call
+// which the kernel begins again by itself, if there is one.
 #define _GNU_SOURCE
 #include "pid.h"
 
@@ -74,7 +74,8 @@ struct candidates {
 	int counts[RANKS];
 };
 
-// Of many threads the first are enough. False: there is no such process, or it has ended and its parent has not noticed.
+// Of many threads the first are enough. False: there is no such process, or it has ended and its
+// parent has not noticed.
 static bool look(pid_t pid, struct candidates *found)
 {
 	char path[32];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Finds the runtime in a running process: by a note in its memory, which static, stripped and deleted files have, too.
+// Finds the runtime in a running process: by a note in its memory, which static, stripped and
+// deleted files have, too.
 #define _GNU_SOURCE
 #include "pid.h"
 
@@ -21,7 +22,8 @@
 #include "recorder/region/region.h"
 
 enum { SEGMENTS_MAX = 64, NOTES_MAX = 1 << 16, NAME_SIZE = 24, RUNTIMES_MAX = 16 };
-// Of the entry's code, what is the same in all runtimes of a version: behind it is the distance of a call.
+// Of the entry's code, what is the same in all runtimes of a version: behind it is the distance of
+// a call.
 enum { SAME_BYTES = 26 };
 
 // A runtime that can be called.
@@ -53,8 +55,8 @@ static size_t padded(uint32_t size)
 }
 
 /*
- * A runtime whose note is at ADDRESS. A small file may have its beginning mapped twice, and is no file where it is mapped for
- * its data: there the note leads to no entry.
+ * A runtime whose note is at ADDRESS. A small file may have its beginning mapped twice, and is no
+ * file where it is mapped for its data: there the note leads to no entry.
  */
 static void add_runtime(struct sight *sight, uint64_t address, const struct teeperf_late_note *note)
 {
@@ -80,7 +82,8 @@ static void add_runtime(struct sight *sight, uint64_t address, const struct teep
 	sight->runtimes[sight->count++] = runtime;
 }
 
-// Notes at ADDRESS, of SIZE bytes, of which a copy is at BYTES. They are the program's: each size is checked.
+// Notes at ADDRESS, of SIZE bytes, of which a copy is at BYTES. They are the program's: each size
+// is checked.
 static void look_at_notes(
     struct sight *sight, uint64_t address, const unsigned char *bytes, size_t size)
 {
@@ -156,8 +159,9 @@ static int look_at_maps(struct sight *sight, pid_t pid, struct tp_err *err)
 }
 
 /*
- * A recorder holds a lock on its log's file for as long as it lives. (Its process id, which is in the name, may be one of
- * another namespace.) Of a log that we may not open nobody can say that it is nobody's.
+ * A recorder holds a lock on its log's file for as long as it lives. (Its process id, which is in
+ * the name, may be one of another namespace.) Of a log that we may not open nobody can say that it
+ * is nobody's.
  */
 static bool is_held(pid_t pid, const char *name)
 {
@@ -276,7 +280,8 @@ static bool is_32_bit(pid_t pid)
 	       head[EI_CLASS] == ELFCLASS32;
 }
 
-// Which one is called. One to which nothing has come is idle: libteeperf.so, if libraries use the executable's.
+// Which one is called. One to which nothing has come is idle: libteeperf.so, if libraries use the
+// executable's.
 static const struct runtime *choose(const struct sight *sight)
 {
 	for (uint32_t i = 0; i < sight->count; i++)

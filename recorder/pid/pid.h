@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A program that runs already and was started without a recorder: finding its runtime, and calling that by ptrace(2) in one
- * of its threads (include/teeperf/late.h). Nothing is written to its memory, and no other thread is stopped.
+ * A program that runs already and was started without a recorder: finding its runtime, and calling
+ * that by ptrace(2) in one of its threads (include/teeperf/late.h). Nothing is written to its
+ * memory, and no other thread is stopped.
  */
 #ifndef TP_PID_H
 #define TP_PID_H
@@ -22,10 +23,13 @@ struct tp_pid {
 	const uint32_t
 	    *told;         /* in the log that it is to take: not 0 when it has; NULL: nobody says */
 	uint64_t pause_ns; /* the longest time for which a thread was stopped, so far */
-	uint64_t
-	    pause_waited_ns; /* of which it was to run, and waited for a processor; 0: or nobody knows */
+	/* of which it was to run, and waited for a processor; 0: or nobody knows */
+	uint64_t pause_waited_ns;
 	uint32_t result; /* enum teeperf_late_result of the last call */
-	/* Runtimes besides that one which have instrumented code, too, and a file with one; they are left alone. */
+	/*
+	 * Runtimes besides that one which have instrumented code, too, and a file with one; they
+	 * are left alone.
+	 */
 	uint32_t others;
 	char other[64];
 };
@@ -34,15 +38,16 @@ struct tp_pid {
 int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err);
 
 /*
- * Call the runtime, with PATH (of less than TEEPERF_LATE_PATH_SIZE bytes, as the process sees it) or NULL, in whichever thread is
- * easily stopped, again and again while it is busy, for some seconds. TEEPERF_LATE_DONE or an error.
+ * Call the runtime, with PATH (of less than TEEPERF_LATE_PATH_SIZE bytes, as the process sees it)
+ * or NULL, in whichever thread is easily stopped, again and again while it is busy, for some
+ * seconds. TEEPERF_LATE_DONE or an error.
  */
 int tp_pid_call(
     struct tp_pid *target, enum teeperf_late_command command, const char *path, struct tp_err *err);
 
 /*
- * One call in thread TID: TP_PID_CALLED and *result, or the thread is as it was. May take long only where the program's own
- * code does. pre: this thread does nothing else with children.
+ * One call in thread TID: TP_PID_CALLED and *result, or the thread is as it was. May take long only
+ * where the program's own code does. pre: this thread does nothing else with children.
  */
 enum tp_pid_outcome {
 	TP_PID_CALLED = 0,
@@ -58,7 +63,10 @@ enum tp_pid_outcome tp_pid_call_in(struct tp_pid *target, pid_t tid,
 /* Whether it has the log of a living recorder. */
 bool tp_pid_is_recorded(pid_t pid);
 
-/* The ids of its threads as it knows them itself, "1,2,3", to be freed; NULL: it has ended, or there is no memory. */
+/*
+ * The ids of its threads as it knows them itself, "1,2,3", to be freed; NULL: it has ended, or
+ * there is no memory.
+ */
 char *tp_pid_threads(pid_t pid);
 
 /* Which processes are meant: those with a name, or in a control group. */
@@ -68,8 +76,9 @@ struct tp_pid_pattern {
 };
 
 /*
- * "NAME" is a glob for a process's name or its executable's, with a slash for the executable's path; "cgroup:PATH" one for the path
- * of a control group, whose groups count, too. TEXT outlives the pattern. TP_ERR_SYNTAX says what it would do, or what was expected.
+ * "NAME" is a glob for a process's name or its executable's, with a slash for the executable's
+ * path; "cgroup:PATH" one for the path of a control group, whose groups count, too. TEXT outlives
+ * the pattern. TP_ERR_SYNTAX says what it would do, or what was expected.
  */
 int tp_pid_pattern_read(struct tp_pid_pattern *pattern, const char *text, struct tp_err *err);
 

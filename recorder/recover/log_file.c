@@ -18,8 +18,9 @@
 #include "recorder/region/proc.h"
 
 /*
- * The process that says of itself that it attached, if it lives and does not let us look at its maps. The number
- * is the word of whoever writes the log: that of another user's process, which may live for ever, says nothing.
+ * The process that says of itself that it attached, if it lives and does not let us look at its
+ * maps. The number is the word of whoever writes the log: that of another user's process, which may
+ * live for ever, says nothing.
  */
 static pid_t hidden_user(int fd)
 {
@@ -241,7 +242,8 @@ static bool chunk_now(
 	if (tp_log_file_chunk(log, chunk, to, &err))
 		return false;
 	used = to->used;
-	// While we read, its thread wrote on: what it had written when we came to the end, it had written before the next look.
+	// While we read, its thread wrote on: what it had written when we came to the end, it had
+	// written before the next look.
 	if (read_at(log, chunk_offset(log, chunk->number), to, used, &err) ||
 	    read_at(log, chunk_offset(log, chunk->number), &after, sizeof(after), &err) ||
 	    read_at(

@@ -78,8 +78,8 @@ static void add_threads(struct recovery *work)
 }
 
 /*
- * What the recorder noted, and one point more: the log is in memory, so the machine has run on since
- * then, and so have its clocks. A counted clock has stopped.
+ * What the recorder noted, and one point more: the log is in memory, so the machine has run on
+ * since then, and so have its clocks. A counted clock has stopped.
  */
 static int add_clock(struct recovery *work, struct tp_err *err)
 {
@@ -146,8 +146,8 @@ static void add_switches(struct recovery *work)
 }
 
 /*
- * The last selection that the program has obeyed; those between it and the trace's last one are nowhere any more. They are counted
- * by work->selections_lost.
+ * The last selection that the program has obeyed; those between it and the trace's last one are
+ * nowhere any more. They are counted by work->selections_lost.
  */
 static void add_selections(struct recovery *work)
 {
@@ -283,7 +283,8 @@ static int is_wrong_state(
 	    (int)pid, log);
 }
 
-// Recorders that start recover too. A lock whose recorder is dead is one of these: it is not for long.
+// Recorders that start recover too. A lock whose recorder is dead is one of these: it is not for
+// long.
 static enum tp_log_state open_log(
     const struct teeperf_trace_log *section, struct tp_log_file *log, pid_t *pid)
 {
@@ -301,8 +302,8 @@ static enum tp_log_state open_log(
 	return state;
 }
 
-// A trace that was read before its log was locked may have grown since: its recorder still lived. Only what
-// is read with the lock held can be gone on with.
+// A trace that was read before its log was locked may have grown since: its recorder still lived.
+// Only what is read with the lock held can be gone on with.
 static int read_growth(struct tp_unfinished *trace, const char *path, const struct tp_log_file *log,
     struct tp_err *err)
 {

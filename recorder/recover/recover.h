@@ -17,9 +17,9 @@
 #include "recorder/drain/drain.h"
 
 /*
- * The log that a killed recorder leaves, as a file that is only read. The program that wrote it may have filled it with
- * anything, and made it shorter. Nothing is mapped, so a file that ends early reads as zeroes, and its layout comes from
- * the trace.
+ * The log that a killed recorder leaves, as a file that is only read. The program that wrote it may
+ * have filled it with anything, and made it shorter. Nothing is mapped, so a file that ends early
+ * reads as zeroes, and its layout comes from the trace.
  */
 struct tp_log_file {
 	int fd; /* locked; the caller closes it */
@@ -45,8 +45,8 @@ enum tp_log_state {
 };
 
 /*
- * Open the log NAME, a file in TP_REGION_FOLDER. Only with TP_LOG_ORPHAN is log->fd valid, and to be
- * closed. *pid: of a process that has it mapped.
+ * Open the log NAME, a file in TP_REGION_FOLDER. Only with TP_LOG_ORPHAN is log->fd valid, and to
+ * be closed. *pid: of a process that has it mapped.
  */
 enum tp_log_state tp_log_file_open(struct tp_log_file *log, const char *name, pid_t *pid);
 
@@ -86,8 +86,8 @@ struct tp_unfinished {
 };
 
 /*
- * Open the trace PATH for reading and writing, through links only if `follow`, and read it. Fails if it
- * is not a trace, or if sections cannot be found up to its end: the rest would be cut off.
+ * Open the trace PATH for reading and writing, through links only if `follow`, and read it. Fails
+ * if it is not a trace, or if sections cannot be found up to its end: the rest would be cut off.
  * pre: err is not NULL. Release it in any case.
  */
 int tp_unfinished_read(
@@ -117,15 +117,17 @@ int tp_recover(const char *path, struct tp_recovered *recovered, struct tp_err *
 enum tp_log_state tp_recover_look(const struct teeperf_trace_log *log, pid_t *pid);
 
 /*
- * Do so for all logs of this user that were left behind, and remove those of which no trace is left.
- * `tell` is called for each that was taken care of, or could not be (err is not NULL; the log is kept).
+ * Do so for all logs of this user that were left behind, and remove those of which no trace is
+ * left. `tell` is called for each that was taken care of, or could not be (err is not NULL; the log
+ * is kept).
  */
 void tp_recover_all(void (*tell)(const struct tp_recovered *recovered, const struct tp_err *err));
 
 /*
- * Add to OUT, as sections of a trace, the chunks in the log as they are now, and its tables. A trace that is read after
- * that has all that was recorded until now in one or the other. False, and nothing added: the log is not there, or is not to be
- * read so (mode ring, whose trace comes at the end; and a log whose chunks wait to be written by the thousand).
+ * Add to OUT, as sections of a trace, the chunks in the log as they are now, and its tables. A
+ * trace that is read after that has all that was recorded until now in one or the other. False, and
+ * nothing added: the log is not there, or is not to be read so (mode ring, whose trace comes at the
+ * end; and a log whose chunks wait to be written by the thousand).
  */
 bool tp_live_add(const struct teeperf_trace_log *log, struct tp_buf *out);
 

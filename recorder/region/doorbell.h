@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A thread that has nothing to do waits for a time, or until another one rings: to tell it of work, or to end it. */
+/*
+ * A thread that has nothing to do waits for a time, or until another one rings: to tell it of work,
+ * or to end it.
+ */
 #ifndef TP_DOORBELL_H
 #define TP_DOORBELL_H
 

@@ -41,8 +41,8 @@ static bool replace(uint64_t at)
 		const uint64_t end = tp_load_acquire(&log->to);
 		if (at >= end || at < tp_load_relaxed(&log->from))
 			continue;
-		// Neighbours become one mapping. With holes everywhere there may be more mappings than a
-		// process can have: then all that follows goes.
+		// Neighbours become one mapping. With holes everywhere there may be more mappings
+		// than a process can have: then all that follows goes.
 		return put_empty(log, start, start + page) || put_empty(log, start, end);
 	}
 	return false;

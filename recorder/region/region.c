@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The shared region: a file in /dev/shm that the program maps, and the supply of chunks in it.
-// One file above 600 lines: creating, finding, growing and giving back a region keep one set of sizes true.
+// One file above 600 lines: creating, finding, growing and giving back a region keep one set of
+// sizes true.
 #define _GNU_SOURCE
 #include "region.h"
 
@@ -54,7 +55,8 @@ static uint64_t soft_limit(int which)
 	return limit.rlim_cur;
 }
 
-// Of addresses for a log: half of those that are left, as program and recorder need some for themselves.
+// Of addresses for a log: half of those that are left, as program and recorder need some for
+// themselves.
 static uint64_t limit_of_addresses(void)
 {
 	const uint64_t limit = soft_limit(RLIMIT_AS);
@@ -92,7 +94,8 @@ static uint64_t bytes_needed(
 	       (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE + options->behind;
 }
 
-// A size that was asked for is had or refused; another one shrinks to what our limits allow, which is told.
+// A size that was asked for is had or refused; another one shrinks to what our limits allow, which
+// is told.
 static int keep_limit(struct tp_region *region, const struct tp_region_options *options,
     const struct limit *limit, struct tp_err *err)
 {
@@ -114,7 +117,8 @@ static int keep_limit(struct tp_region *region, const struct tp_region_options *
 	return 0;
 }
 
-// How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB; or what fits in the file.
+// How many chunks: as asked, or an eighth of the memory between 64 MiB and 1 GiB; or what fits in
+// the file.
 static int choose_count(struct tp_region *region, const struct tp_region_options *options,
     const struct tp_place_file *file, struct tp_err *err)
 {
@@ -221,8 +225,8 @@ static int create_file(struct tp_region *region, struct tp_err *err)
 }
 
 /*
- * Let the file have the name by which a killed recorder's log is found, too. Where that cannot be, on
- * another file system or behind an offset, nobody finds it.
+ * Let the file have the name by which a killed recorder's log is found, too. Where that cannot be,
+ * on another file system or behind an offset, nobody finds it.
  */
 static int take_place(struct tp_region *region, const struct tp_place *place, struct tp_err *err)
 {
@@ -443,7 +447,8 @@ int tp_region_create(
 		r = create_file(region, err);
 	if (r)
 		goto fail;
-	// A thread leaves some to others, and as many as it has: there must always be more than that.
+	// A thread leaves some to others, and as many as it has: there must always be more than
+	// that.
 	const uint32_t least = (uint32_t)TEEPERF_RING_SPARE(region->chunk_count) + 2 * region->ring;
 	if (region->mode == TEEPERF_MODE_RING && region->low_chunks < least)
 		region->low_chunks = least;
@@ -593,7 +598,8 @@ static uint64_t *newest_of_threads(const struct tp_region *region)
 	return newest;
 }
 
-// How much of a chunk keeps its thread from going on there: all up to its last record, if it is the newest.
+// How much of a chunk keeps its thread from going on there: all up to its last record, if it is the
+// newest.
 static uint64_t bytes_to_keep(
     const struct tp_region *region, uint32_t number, const uint64_t *newest)
 {
@@ -618,12 +624,14 @@ void tp_region_empty(struct tp_region *region)
 	for (uint32_t i = 0; i < region->committed; i++) {
 		const uint64_t start = chunk_offset(region, i);
 		const uint64_t kept = bytes_to_keep(region, i, newest);
-		// For who looks where the end is: what is looked at takes memory again (runtime/port/posix_late.c).
+		// For who looks where the end is: what is looked at takes memory again
+		// (runtime/port/posix_late.c).
 		if (kept)
 			tp_store_relaxed(&tp_region_chunk(region, i)->used, kept);
 		else
 			tp_store_relaxed(&region->states[i], TEEPERF_CHUNK_FREE);
-		// Behind the last record the program stores some words yet: where a full tmpfs has no memory that would crash it.
+		// Behind the last record the program stores some words yet: where a full tmpfs has
+		// no memory that would crash it.
 		const uint64_t left =
 		    kept ? (kept + TEEPERF_LATE_WORDS * 8 + page - 1) / page * page : 0;
 		if (left < TP_REGION_CHUNK_SIZE)
@@ -667,7 +675,8 @@ static bool is_low(struct tp_region *region)
 				  ? tp_load_relaxed(&region->header->head)
 				  : region->head;
 	pthread_mutex_unlock(&region->lock);
-	// The tail is the program's word; a false one can only make us commit all that was asked for.
+	// The tail is the program's word; a false one can only make us commit all that was asked
+	// for.
 	const uint64_t taken = tp_load_relaxed(&region->header->tail);
 	const uint32_t low = region->eases_in ? tp_region_low(taken, now_ms() - region->start_ms)
 					      : region->low_chunks;
@@ -698,8 +707,8 @@ uint32_t tp_region_collect(struct tp_region *region, uint32_t states, uint32_t *
 {
 	uint32_t first = region->chunk_count;
 	pthread_mutex_lock(&region->lock);
-	// Newest first: a chunk that is seen complete proves that its thread's older ones, looked at
-	// later, are so too.
+	// Newest first: a chunk that is seen complete proves that its thread's older ones, looked
+	// at later, are so too.
 	for (uint32_t at = region->newest; at != TP_REGION_NONE; at = region->older[at]) {
 		const uint64_t state = tp_load_acquire(&region->states[at]);
 		if (state < 32 && states >> state & 1)

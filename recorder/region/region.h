@@ -3,9 +3,9 @@
  * The shared region (include/teeperf/log.h): a file in /dev/shm that the program maps, and the
  * supply of chunks in it.
  *
- * Memory is committed step by step: more follows only while the supply runs low. So a recording that
- * keeps up stays in what was ready at the start, warm in the page tables, and a full tmpfs shows as an
- * error instead of a SIGBUS.
+ * Memory is committed step by step: more follows only while the supply runs low. So a recording
+ * that keeps up stays in what was ready at the start, warm in the page tables, and a full tmpfs
+ * shows as an error instead of a SIGBUS.
  *
  * Everything in the region may be changed by the program at any time. Offsets, counts and the
  * mapping's address are kept here, privately.
@@ -37,9 +37,10 @@ enum {
 	TP_REGION_INNER_CHUNKS = 256,   /* ... for a TEE: 16 MiB */
 	TP_REGION_STEP_CHUNKS = 32,     /* allocated at once later, or touched: 2 MiB */
 	/*
-	 * With so few left, more are supplied: up to LOW, by as many as the program has taken so far, times the factor, and as many as
-	 * have passed in milliseconds, divided (by IDLE_MS as long as it has taken none). A program that logs little needs little
-	 * memory, and one that ends soon does not wait until a lot of it is given back.
+	 * With so few left, more are supplied: up to LOW, by as many as the program has taken so
+	 * far, times the factor, and as many as have passed in milliseconds, divided (by IDLE_MS as
+	 * long as it has taken none). A program that logs little needs little memory, and one that
+	 * ends soon does not wait until a lot of it is given back.
 	 */
 	TP_REGION_LOW_FIRST_CHUNKS = 64,
 	TP_REGION_LOW_FACTOR = 4,
@@ -49,7 +50,10 @@ enum {
 	TP_REGION_TOUCH_MS = 50, /* with touch_later, if it logs: many programs are over by then */
 };
 #define TP_REGION_NONE UINT32_MAX
-/* The least functions in the list of a later selection, in small logs, and beside those of the first one. */
+/*
+ * The least functions in the list of a later selection, in small logs, and beside those of the
+ * first one.
+ */
 enum {
 	TP_REGION_SELECTION = 16384,
 	TP_REGION_SMALL_SELECTION = 512,
@@ -66,15 +70,16 @@ struct tp_region_only {
 };
 
 /*
- * A file that the log is to be in because somebody else knows its name: a TEE's launcher, a manifest, a
- * virtual machine whose shared memory it is. It may be there already, with other things in it.
+ * A file that the log is to be in because somebody else knows its name: a TEE's launcher, a
+ * manifest, a virtual machine whose shared memory it is. It may be there already, with other things
+ * in it.
  */
 struct tp_place {
 	const char *path; /* the caller's */
 	uint64_t offset;  /* of the log in the file; a multiple of the chunk size */
 	bool force;       /* write over whatever is there */
-	bool
-	    guessable; /* nobody named the file to us, so anybody may have made it: take our own only */
+	/* nobody named the file to us, so anybody may have made it: take our own only */
+	bool guessable;
 };
 
 struct tp_place_file {
@@ -89,14 +94,16 @@ struct tp_place_file {
 };
 
 /*
- * Open the file, or make it (for its owner alone). Refused without `force`: what holds something that is no log,
- * and a log that a process writes whose recorder was killed; in any case a log that another recorder has,
- * symbolic links, files that are not regular, and a guessable one of somebody else.
+ * Open the file, or make it (for its owner alone). Refused without `force`: what holds something
+ * that is no log, and a log that a process writes whose recorder was killed; in any case a log that
+ * another recorder has, symbolic links, files that are not regular, and a guessable one of somebody
+ * else.
  */
 int tp_place_open(const struct tp_place *place, struct tp_place_file *file, struct tp_err *err);
 
 /*
- * Whether `size` bytes behind the offset may be cleared, as they are zero or the earlier log's, or there is `force`.
+ * Whether `size` bytes behind the offset may be cleared, as they are zero or the earlier log's, or
+ * there is `force`.
  * pre: the file is open and fixed.
  */
 int tp_place_check(const struct tp_place *place, const struct tp_place_file *file, uint64_t size,
@@ -109,8 +116,8 @@ struct tp_region_options {
 	bool touch_later; /* they are in nobody's page tables yet */
 	uint32_t chunk_count; /* the exact number, whatever `size` says; 0: by `size` */
 	uint32_t low_chunks;  /* with so few left, more are supplied ... */
-	uint32_t
-	    step_chunks; /* ... by this number; 0: as TP_REGION_LOW_CHUNKS says, TP_REGION_STEP_CHUNKS */
+	/* ... by this number; 0: as TP_REGION_LOW_CHUNKS says, TP_REGION_STEP_CHUNKS */
+	uint32_t step_chunks;
 	uint32_t owned; /* number + 1 of a chunk that the program's first thread has; 0: none */
 	uint32_t mode;
 	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
@@ -171,9 +178,9 @@ struct tp_region {
 };
 
 /*
- * Create and map a region, initialise its header, and supply its first chunks. From its mapping to its
- * release it is guarded (log_guard.h): another process may cut its file short at any time. On success free
- * it with tp_region_release.
+ * Create and map a region, initialise its header, and supply its first chunks. From its mapping to
+ * its release it is guarded (log_guard.h): another process may cut its file short at any time. On
+ * success free it with tp_region_release.
  */
 int tp_region_create(
     struct tp_region *region, const struct tp_region_options *options, struct tp_err *err);
@@ -188,8 +195,9 @@ void tp_region_publish(struct tp_region *region);
 const char *tp_region_where(const struct tp_region *region);
 
 /*
- * Whether process `pid` has the log mapped, 1 or 0; -1: it hides what it has mapped. Its number is the program's word, and
- * it may have become another program: only who opened our file may get our signal.
+ * Whether process `pid` has the log mapped, 1 or 0; -1: it hides what it has mapped. Its number is
+ * the program's word, and it may have become another program: only who opened our file may get our
+ * signal.
  */
 int tp_region_is_mapped(const struct tp_region *region, pid_t pid);
 
@@ -198,15 +206,16 @@ void tp_region_unlink(struct tp_region *region);
 void tp_region_release(struct tp_region *region);
 
 /*
- * Give back the memory of what no thread is about to write, for a program that keeps the log mapped and leaves it.
+ * Give back the memory of what no thread is about to write, for a program that keeps the log mapped
+ * and leaves it.
  * pre: nobody reads it any more.
  */
 void tp_region_empty(struct tp_region *region);
 
 /*
- * Note beside the log which trace it belongs to, for whoever finds it when we were killed: a symbolic
- * link, which is there whole or not at all. If that fails (another user, who sees the log's name, was faster)
- * region->note_err says why, and the log is found by its trace only.
+ * Note beside the log which trace it belongs to, for whoever finds it when we were killed: a
+ * symbolic link, which is there whole or not at all. If that fails (another user, who sees the
+ * log's name, was faster) region->note_err says why, and the log is found by its trace only.
  */
 void tp_region_note_trace(struct tp_region *region, const char *trace);
 
@@ -224,14 +233,17 @@ static inline struct teeperf_chunk *tp_region_chunk(const struct tp_region *regi
 						(uint64_t)number * TP_REGION_CHUNK_SIZE);
 }
 
-/* Hand chunk `number` to the program; in mode ring once, as the program recycles. pre: it is zero throughout and its state is FREE. */
+/*
+ * Hand chunk `number` to the program; in mode ring once, as the program recycles. pre: it is zero
+ * throughout and its state is FREE.
+ */
 void tp_region_supply(struct tp_region *region, uint32_t number);
 
 /*
- * The numbers of all chunks that are out and in one of STATES (bit N: enum teeperf_chunk_state), into `numbers`
- * (chunk_count of them), in the order in which they were supplied; returns how many. With DONE no chunk of a thread is
- * among them without those that the thread completed before it; with OWNED as well also the one after them, which a
- * thread that goes on may complete meanwhile.
+ * The numbers of all chunks that are out and in one of STATES (bit N: enum teeperf_chunk_state),
+ * into `numbers` (chunk_count of them), in the order in which they were supplied; returns how many.
+ * With DONE no chunk of a thread is among them without those that the thread completed before it;
+ * with OWNED as well also the one after them, which a thread that goes on may complete meanwhile.
  */
 enum { TP_REGION_DONE = 1 << TEEPERF_CHUNK_DONE, TP_REGION_OWNED = 1 << TEEPERF_CHUNK_OWNED };
 uint32_t tp_region_collect(struct tp_region *region, uint32_t states, uint32_t *numbers);
@@ -239,13 +251,17 @@ uint32_t tp_region_collect(struct tp_region *region, uint32_t states, uint32_t *
 /* Chunk `number` is not out any more. pre: it was. */
 void tp_region_withdraw(struct tp_region *region, uint32_t number);
 
-/* The number of chunks left at which more are supplied, by the chunks taken so far and the time since the region was made. */
+/*
+ * The number of chunks left at which more are supplied, by the chunks taken so far and the time
+ * since the region was made.
+ */
 uint32_t tp_region_low(uint64_t taken, uint64_t ms);
 
 /*
- * If the supply runs low, or less is there than should be ahead, allocate a little more and supply it; else touch a little of
- * what has been supplied. False if there was nothing to do: call it again a millisecond later. (Touching 64 MiB takes up to
- * 300 ms on a busy machine, allocating them 10: touching before supplying lost events.)
+ * If the supply runs low, or less is there than should be ahead, allocate a little more and supply
+ * it; else touch a little of what has been supplied. False if there was nothing to do: call it
+ * again a millisecond later. (Touching 64 MiB takes up to 300 ms on a busy machine, allocating them
+ * 10: touching before supplying lost events.)
  */
 bool tp_region_grow(struct tp_region *region);
 
@@ -253,8 +269,8 @@ bool tp_region_grow(struct tp_region *region);
 uint32_t tp_region_limit(struct tp_region *region);
 
 /*
- * A count in the log, where anybody who has it mapped may write. Above this it was not counted: at a thousand million
- * a second it would have taken three days.
+ * A count in the log, where anybody who has it mapped may write. Above this it was not counted: at
+ * a thousand million a second it would have taken three days.
  */
 #define TP_COUNT_MAX (UINT64_C(1) << 48)
 static inline uint64_t tp_count_acquire(const uint64_t *word)

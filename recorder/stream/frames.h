@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads a stream (include/teeperf/stream.h) frame by frame. Who sends it may be hostile: no number in it is
- * believed, and whatever comes, memory stays at one frame.
+ * Reads a stream (include/teeperf/stream.h) frame by frame. Who sends it may be hostile: no number
+ * in it is believed, and whatever comes, memory stays at one frame.
  */
 #ifndef TP_FRAMES_H
 #define TP_FRAMES_H
@@ -32,9 +32,10 @@ struct tp_frames {
 /* The caller fills read, context and name; the rest is 0. */
 
 /*
- * The next frame: its kind, with frame->length bytes of payload that fit the kind. 0: the stream is over, behind
- * END (frames->ended), or else between two frames. Below 0: TP_ERR_TRUNCATED if it stops within one,
- * TP_ERR_FORMAT or TP_ERR_VERSION if it breaks the rules, or what read returned; do not go on then.
+ * The next frame: its kind, with frame->length bytes of payload that fit the kind. 0: the stream is
+ * over, behind END (frames->ended), or else between two frames. Below 0: TP_ERR_TRUNCATED if it
+ * stops within one, TP_ERR_FORMAT or TP_ERR_VERSION if it breaks the rules, or what read returned;
+ * do not go on then.
  */
 int tp_frames_next(struct tp_frames *frames, struct tp_err *err);
 

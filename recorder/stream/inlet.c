@@ -187,7 +187,8 @@ static int64_t take_connection(struct tp_inlet *inlet, uint64_t since_ns, struct
 	return 1;
 }
 
-// Whether a read would not wait. A FIFO that nobody has opened for writing yet has ended for read(), not for poll().
+// Whether a read would not wait. A FIFO that nobody has opened for writing yet has ended for
+// read(), not for poll().
 static bool is_ready(const struct tp_inlet *inlet)
 {
 	struct pollfd state = {.fd = inlet->fd, .events = POLLIN};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Where a stream (frames.h) comes from: a file that grows, a pipe, or a connection that we wait for.
+ * Where a stream (frames.h) comes from: a file that grows, a pipe, or a connection that we wait
+ * for.
  *
  *   PATH          a file, FIFO or character device
  *   -             standard input
@@ -31,16 +32,25 @@ struct tp_inlet {
 	struct tp_doorbell bell;
 };
 
-/* Open it, or listen. TP_ERR_SYSTEM if there is no such thing here. On success free it with tp_inlet_release. */
+/*
+ * Open it, or listen. TP_ERR_SYSTEM if there is no such thing here. On success free it with
+ * tp_inlet_release.
+ */
 int tp_inlet_open(
     struct tp_inlet *inlet, const char *name, uint64_t timeout_ms, struct tp_err *err);
 void tp_inlet_release(struct tp_inlet *inlet);
 
-/* Called by any other thread: tp_inlet_read returns the buffered data, and then the end; or the end at once. */
+/*
+ * Called by any other thread: tp_inlet_read returns the buffered data, and then the end; or the end
+ * at once.
+ */
 void tp_inlet_finish(struct tp_inlet *inlet);
 void tp_inlet_stop(struct tp_inlet *inlet);
 
-/* Let go of a connection that brought no program, and wait for the next. False: it was none, or we are to stop. */
+/*
+ * Let go of a connection that brought no program, and wait for the next. False: it was none, or we
+ * are to stop.
+ */
 bool tp_inlet_again(struct tp_inlet *inlet);
 
 /* The program has come: others who connect are refused, and do not wait in a queue. */

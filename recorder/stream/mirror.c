@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-// Of `length` bytes `from`, which lie at `offset`, those within [start, start + size) go to the same place of `to`.
+// Of `length` bytes `from`, which lie at `offset`, those within [start, start + size) go to the
+// same place of `to`.
 static void take(
     void *to, uint64_t start, uint64_t size, const void *from, uint64_t offset, uint64_t length)
 {

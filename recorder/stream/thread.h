@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Takes a stream (inlet.h) into a region (mirror.c), in a thread of its own. When the trace's disk is
- * slower than the program, the stream waits, and so the program does if its transport can make it.
+ * Takes a stream (inlet.h) into a region (mirror.c), in a thread of its own. When the trace's disk
+ * is slower than the program, the stream waits, and so the program does if its transport can make
+ * it.
  */
 #ifndef TP_STREAM_THREAD_H
 #define TP_STREAM_THREAD_H
@@ -18,8 +19,8 @@
 #include "inlet.h"
 
 /*
- * Does with a region what a program would do that shared it, at the word of a stream: so the drain takes from
- * it what it would take from the program's own.
+ * Does with a region what a program would do that shared it, at the word of a stream: so the drain
+ * takes from it what it would take from the program's own.
  */
 struct tp_mirror {
 	struct tp_region *region;
@@ -52,9 +53,9 @@ int tp_stream_open(
     struct tp_stream *stream, const char *name, uint64_t timeout_ms, struct tp_err *err);
 
 /*
- * Wait for the stream's first frame: what the log's clock is. TP_ERR_NOT_FOUND if none comes within the timeout
- * (UINT64_MAX: wait for ever), or at all, or tp_inlet_stop was called. `again`: a connection failed that was no
- * program's, and was closed; a call more waits for the next one.
+ * Wait for the stream's first frame: what the log's clock is. TP_ERR_NOT_FOUND if none comes within
+ * the timeout (UINT64_MAX: wait for ever), or at all, or tp_inlet_stop was called. `again`: a
+ * connection failed that was no program's, and was closed; a call more waits for the next one.
  */
 int tp_stream_await(struct tp_stream *stream, bool *again, struct tp_err *err);
 void tp_stream_release(struct tp_stream *stream);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ways from inlined code to tp_slow and tp_count, which the compiler does not see as a call.
 /*
- * lose_body: while the thread has no chunk, lose the event here, if the next look for one is not due (thread.c); else go on
- * behind it. The position of what is lost is the one of tp_slow: the block's bias, which is that of a cursor of 0, less 4.
- * A handler may come anywhere, and find a chunk, or lose events as well. So an event is lost by one instruction that counts it and
- * one skip less (abi.h), or two of which the second fails behind a handler. If a handler came just before it and
- * left no skip, the event is not lost here. The bias is read before. What the log is told is looked at again behind the store, since
- * a handler's store may have come before ours. (To count in the log itself would be shorter, and counts twice what a handler
- * tells of between the two.)
+ * lose_body: while the thread has no chunk, lose the event here, if the next look for one is not
+ * due (thread.c); else go on behind it. The position of what is lost is the one of tp_slow: the
+ * block's bias, which is that of a cursor of 0, less 4. A handler may come anywhere, and find a
+ * chunk, or lose events as well. So an event is lost by one instruction that counts it and one skip
+ * less (abi.h), or two of which the second fails behind a handler. If a handler came just before it
+ * and left no skip, the event is not lost here. The bias is read before. What the log is told is
+ * looked at again behind the store, since a handler's store may have come before ours. (To count in
+ * the log itself would be shorter, and counts twice what a handler tells of between the two.)
  */
 #define BIAS 24
 #define LOST 48 // bits 0-15: skips
@@ -24,15 +25,17 @@
 	end	\symbol
 	.endm
 
-// Call circle with runtime/thread.c and runtime/counts.c: code goes in and out of the runtime here, tp_call_preserving is the way out.
+// Call circle with runtime/thread.c and runtime/counts.c: code goes in and out of the runtime here,
+// tp_call_preserving is the way out.
 	begin	__teeperf_slow, 4
 	lose_body
 	cold_body tp_slow
 	end	__teeperf_slow
 	cold	__teeperf_count, tp_count
 
-// The same place for record.S: a jump to an exported symbol goes by way of code that changes registers: r10 on x86-64, where
-// it is the dynamic linker, x16 and x17 on aarch64, t0-t3 on riscv64.
+// The same place for record.S: a jump to an exported symbol goes by way of code that changes
+// registers: r10 on x86-64, where it is the dynamic linker, x16 and x17 on aarch64, t0-t3 on
+// riscv64.
 	.globl	tp_slow_entry
 	.hidden	tp_slow_entry
 	.set	tp_slow_entry, __teeperf_slow

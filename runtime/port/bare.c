@@ -16,7 +16,8 @@ bool tp_port_is_outside(const void *base, uint64_t size)
 	return teeperf_bare_is_outside(base, size) != 0;
 }
 
-// There is one process. The log is claimed with the number, so that a second program finds it taken.
+// There is one process. The log is claimed with the number, so that a second program finds it
+// taken.
 uint64_t tp_port_process_id(void)
 {
 	return 1;

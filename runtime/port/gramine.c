@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A place of the size that the log itself names: its file's size is not always known inside. The number is used once,
-// and what is then mapped is what attaching checks the log against.
+// A place of the size that the log itself names: its file's size is not always known inside. The
+// number is used once, and what is then mapped is what attaching checks the log against.
 static uint64_t size_by_log(int fd)
 {
 	const struct teeperf_log_header *header =
@@ -23,8 +23,8 @@ static uint64_t size_by_log(int fd)
 	return size;
 }
 
-// Without a fixed address, which Gramine would have to find room for outside of the enclave: chunks may lie
-// anywhere.
+// Without a fixed address, which Gramine would have to find room for outside of the enclave: chunks
+// may lie anywhere.
 bool tp_port_map_log(void **base, uint64_t *size)
 {
 	enum { MOST = 1 << 30 }; // of a number that the host gives, times 1024

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An application of Keystone in U-mode: one hart, linked to where it runs, and no memory that the host sees. Frames go
-// out by an edge call, which the program makes: teeperf_keystone_send.
+// An application of Keystone in U-mode: one hart, linked to where it runs, and no memory that the
+// host sees. Frames go out by an edge call, which the program makes: teeperf_keystone_send.
 #include "runtime/port.h"
 #include "runtime/runtime.h"
 
@@ -34,7 +34,8 @@ bool tp_port_find_module(const void *anchor, struct teeperf_module *module)
 	return true;
 }
 
-// One call for each frame, so that a frame is sent whole or not: the parts are next to each other for it.
+// One call for each frame, so that a frame is sent whole or not: the parts are next to each other
+// for it.
 bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint64_t body_size)
 {
 	return teeperf_keystone_send(head, head_size, body, body_size) == 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Occlum: POSIX without memory that the host shares. Frames go to a file that is the host's (hostfs).
+// Occlum: POSIX without memory that the host shares. Frames go to a file that is the host's
+// (hostfs).
 #include "runtime/port.h"
 #include "posix.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A trusted application of OP-TEE: the log is a parameter of each command, mapped for its time and at another address
-// in the next one (teeperf_enter, teeperf_leave_region).
+// A trusted application of OP-TEE: the log is a parameter of each command, mapped for its time and
+// at another address in the next one (teeperf_enter, teeperf_leave_region).
 #include "runtime/port.h"
 #include "runtime/runtime.h"
 
-// What the port needs of the GlobalPlatform TEE Internal Core API; used where OP-TEE's own header is not.
+// What the port needs of the GlobalPlatform TEE Internal Core API; used where OP-TEE's own header
+// is not.
 #if __has_include(<tee_internal_api.h>)
 #include <tee_internal_api.h>
 #else
@@ -32,8 +33,9 @@ TEE_Result TEE_GetPropertyAsUUID(TEE_PropSetHandle properties, const char *name,
 #endif
 
 /*
- * What OP-TEE's loader, ldelf, has mapped: the application first, its libraries behind it. Of OP-TEE's link.h, since
- * version 3.10; the name is ours, because that of the struct may be another libc's.
+ * What OP-TEE's loader, ldelf, has mapped: the application first, its libraries behind it. Of
+ * OP-TEE's link.h, since version 3.10; the name is ours, because that of the struct may be another
+ * libc's.
  */
 struct tp_optee_loaded {
 	uint64_t bias;
@@ -44,14 +46,17 @@ struct tp_optee_loaded {
 int tp_optee_iterate(int (*visit)(struct tp_optee_loaded *loaded, size_t size, void *data),
     void *data) __asm__("dl_iterate_phdr") __attribute__((weak));
 
-/* The application's code, which is linked to address 0. The dev kit's linker script defines them. */
+/*
+ * The application's code, which is linked to address 0. The dev kit's linker script defines them.
+ */
 extern const char __text_start;
 extern const char __text_end __attribute__((weak));
 
 // The application may define it: its UUID, if it is not the one that OP-TEE knows it by.
 extern const uint8_t teeperf_image_uuid[16] __attribute__((weak));
 
-// Several instances of one application, each with memory of its own, must not take each other's log for theirs.
+// Several instances of one application, each with memory of its own, must not take each other's log
+// for theirs.
 uint64_t tp_port_process_id(void)
 {
 	static uint64_t id;
@@ -60,9 +65,9 @@ uint64_t tp_port_process_id(void)
 	return id;
 }
 
-// One question for all pages: each is the client's, which may read and write it, and none is in secure memory, where
-// all that is the application's own lies. (A question without that flag says nothing of a range that is partly shared, and
-// one for each page is a system call for 4 KiB.)
+// One question for all pages: each is the client's, which may read and write it, and none is in
+// secure memory, where all that is the application's own lies. (A question without that flag says
+// nothing of a range that is partly shared, and one for each page is a system call for 4 KiB.)
 bool tp_port_is_outside(const void *base, uint64_t size)
 {
 	return TEE_CheckMemoryAccessRights(TEE_MEMORY_ACCESS_READ | TEE_MEMORY_ACCESS_WRITE |
@@ -137,8 +142,8 @@ static int look_at(struct tp_optee_loaded *loaded, size_t size, void *data)
 	return 1;
 }
 
-// Without a list of what is loaded it is the application. Code comes first, data behind it, and the module's block is
-// data: all functions are before its end.
+// Without a list of what is loaded it is the application. Code comes first, data behind it, and the
+// module's block is data: all functions are before its end.
 bool tp_port_find_module(const void *anchor, struct teeperf_module *module)
 {
 	if (tp_optee_iterate)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The platform interface on Linux and other POSIX systems with an ELF loader. What is called here leaves errno as it was:
-// a program may ask for it when main begins, or behind any call.
+// The platform interface on Linux and other POSIX systems with an ELF loader. What is called here
+// leaves errno as it was: a program may ask for it when main begins, or behind any call.
 #define _GNU_SOURCE
 #include "runtime/port.h"
 #include "posix.h"
@@ -100,7 +100,8 @@ uint64_t tp_port_process_id(void)
 	return (uint64_t)getpid();
 }
 
-// Call circle with runtime/attach.c, runtime/switch.c and runtime/thread.c: the system says what has happened here, in handlers and destructors.
+// Call circle with runtime/attach.c, runtime/switch.c and runtime/thread.c: the system says what
+// has happened here, in handlers and destructors.
 static void thread_ended(void *value)
 {
 	(void)value;
@@ -123,7 +124,8 @@ void tp_port_thread_name(uint64_t name[2])
 	errno = error;
 }
 
-// A TEE's own operating system may answer with another clock: the port of those that are known to count it has it.
+// A TEE's own operating system may answer with another clock: the port of those that are known to
+// count it has it.
 __attribute__((weak)) uint64_t tp_port_thread_cpu(void)
 {
 	return 0;
@@ -188,7 +190,8 @@ enum teeperf_listens tp_port_listen(uint32_t *value)
 	return *value ? TEEPERF_LISTENS_SIGNAL : TEEPERF_LISTENS_NOT;
 }
 
-// Of the priorities that are anybody's the last; those of modules, which are waited for, are behind it.
+// Of the priorities that are anybody's the last; those of modules, which are waited for, are behind
+// it.
 __attribute__((destructor(101))) static void process_ended(void)
 {
 	tp_thread_tell_cpu();

@@ -15,12 +15,14 @@ TP_HIDDEN bool tp_port_map_file(int fd, uint64_t offset, void **base, uint64_t *
 TP_HIDDEN bool tp_port_map_named(void **base, uint64_t *size);
 
 /*
- * Name of the environment variable that says where a stream (stream.h) goes: PATH, fd:N (inherited), unix:PATH,
- * or vsock:CID:PORT.
+ * Name of the environment variable that says where a stream (stream.h) goes: PATH, fd:N
+ * (inherited), unix:PATH, or vsock:CID:PORT.
  */
 #define TEEPERF_STREAM_ENV "TEEPERF_STREAM"
 
-/* A private log that is sent there, as tp_port_map_log. Of the ports that have port_posix_stream.c. */
+/*
+ * A private log that is sent there, as tp_port_map_log. Of the ports that have port_posix_stream.c.
+ */
 TP_HIDDEN bool tp_port_map_stream(void **base, uint64_t *size);
 
 /* A log's file, to be read and written; -1 without one. PATH may be NULL. */
@@ -34,7 +36,10 @@ TP_HIDDEN const char *tp_port_behind(const char *text, const char *prefix);
 /* Block these signals alone, by a plain system call; those that were before. */
 TP_HIDDEN uint64_t tp_port_block_signals(uint64_t set);
 
-/* Keep what the environment says about logs for more processes; it may be cleared later. May be NULL. */
+/*
+ * Keep what the environment says about logs for more processes; it may be cleared later. May be
+ * NULL.
+ */
 TP_HIDDEN void tp_port_fork_setting(const char *text);
 
 /* As tp_port_find_module, of a module that was remembered (port.h). */

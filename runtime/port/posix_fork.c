@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A log for each process, on POSIX systems: asked for over a socket, put in the place of the parent's. All
-// of it are plain system calls: a fork may be called in a signal handler, and by a thread of many.
+// A log for each process, on POSIX systems: asked for over a socket, put in the place of the
+// parent's. All of it are plain system calls: a fork may be called in a signal handler, and by a
+// thread of many.
 #define _GNU_SOURCE
 #include "runtime/port.h"
 

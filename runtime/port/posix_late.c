@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A log for a program that began without one ('teeperf record --pid'): calls that the recorder makes by ptrace in
-// one thread, at any instruction, while the others run. See docs/decisions/0038-attach.md.
+// A log for a program that began without one ('teeperf record --pid'): calls that the recorder
+// makes by ptrace in one thread, at any instruction, while the others run. See
+// docs/decisions/0038-attach.md.
 #define _GNU_SOURCE
 #include "runtime/port.h"
 #include "posix.h"
@@ -20,18 +21,21 @@ bool tp_port_is_late(void)
 	return true;
 }
 
-// ---- Where modules are. The loader, who knows, may be in the middle of something when a log comes.
+// ---- Where modules are. The loader, who knows, may be in the middle of something when a log
+// comes.
 
 struct remembered {
 	struct remembered *next;
 	const void *anchor; // NULL: the place is free
 	struct teeperf_module module;
 };
-// Not 0 once a module has come: a recorder tells by that which of several runtimes of a process are in use (late.h).
+// Not 0 once a module has come: a recorder tells by that which of several runtimes of a process are
+// in use (late.h).
 extern TP_HIDDEN struct remembered *tp_late_modules;
 struct remembered *tp_late_modules;
 
-// More of them; one place is left out where there is no memory, and its module has no name in a later log.
+// More of them; one place is left out where there is no memory, and its module has no name in a
+// later log.
 static struct remembered *find_place(void)
 {
 	enum { BYTES = 64 << 10, COUNT = BYTES / sizeof(struct remembered) };
@@ -106,7 +110,8 @@ void tp_port_drop(uint64_t address, uint64_t size)
 	errno = error;
 }
 
-// Whoever wrote this chunk will not come back to it. The id is what the host makes of it, and decides about memory of the log.
+// Whoever wrote this chunk will not come back to it. The id is what the host makes of it, and
+// decides about memory of the log.
 static bool is_of_dead_thread(const struct teeperf_chunk *chunk)
 {
 	return syscall(SYS_tgkill, getpid(), (pid_t)tp_load_relaxed(&chunk->os_tid), 0) &&
@@ -115,8 +120,8 @@ static bool is_of_dead_thread(const struct teeperf_chunk *chunk)
 
 enum { WORDS = TP_CHUNK_SIZE / 8, FIRST_WORD = sizeof(struct teeperf_chunk) / 8 };
 
-// Behind the last word of a chunk that is not 0. A recorder that is done with the log has said where that is, and has taken
-// away the pages behind it, which would come back if we looked.
+// Behind the last word of a chunk that is not 0. A recorder that is done with the log has said
+// where that is, and has taken away the pages behind it, which would come back if we looked.
 static uint64_t end_of_words(const struct teeperf_chunk *chunk, bool over)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)chunk;
@@ -129,11 +134,12 @@ static uint64_t end_of_words(const struct teeperf_chunk *chunk, bool over)
 }
 
 /*
- * A thread that was in the middle of the last log has its cursor there still, and would go on there in the fast path. The
- * sequence takes no place that is not 0 (abi.h): so it comes to the cold path, which knows the new log. More words than
- * one, as it may have moved its cursor already, and its handlers, too. Each last log stays mapped for ever: a
- * thread that was stopped between the look and the store stores there. What its recorder has left of it is given back as
- * far as no thread is kept away by it; the threads do the rest (thread.c).
+ * A thread that was in the middle of the last log has its cursor there still, and would go on there
+ * in the fast path. The sequence takes no place that is not 0 (abi.h): so it comes to the cold
+ * path, which knows the new log. More words than one, as it may have moved its cursor already, and
+ * its handlers, too. Each last log stays mapped for ever: a thread that was stopped between the
+ * look and the store stores there. What its recorder has left of it is given back as far as no
+ * thread is kept away by it; the threads do the rest (thread.c).
  */
 static void block_last_log(void)
 {
@@ -172,7 +178,8 @@ static enum teeperf_late_result result_of(enum teeperf_attach attach)
 	}
 }
 
-// Plain system calls: open() and close() are places where a thread may be cancelled. 0, or why there is no log.
+// Plain system calls: open() and close() are places where a thread may be cancelled. 0, or why
+// there is no log.
 static uint64_t map_log(const char *path, void **base, uint64_t *size)
 {
 	errno = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where the log is on POSIX systems with a recorder: as the environment says, and more for forked children. Of a program
-// that is the host of a TEE, that one's log, too.
+// Where the log is on POSIX systems with a recorder: as the environment says, and more for forked
+// children. Of a program that is the host of a TEE, that one's log, too.
 #define _GNU_SOURCE
 #include "runtime/port.h"
 #include "posix.h"
@@ -20,8 +20,8 @@ __attribute__((used)) static uint64_t (*const with_late)(
     uint64_t command, const char *path) = tp_late_call;
 #endif
 
-// Of the TEE's log we need the counter word and the table of crossings. All of it is the TEE's: what we read there is
-// a time or a number, never an address.
+// Of the TEE's log we need the counter word and the table of crossings. All of it is the TEE's:
+// what we read there is a time or a number, never an address.
 static void map_tee_page(void)
 {
 	const int fd = tp_port_open(secure_getenv(TEEPERF_TEE_LOG_ENV));

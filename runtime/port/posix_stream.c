@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where frames go that are sent with system calls: a file, an inherited descriptor, a Unix socket or vsock.
+// Where frames go that are sent with system calls: a file, an inherited descriptor, a Unix socket
+// or vsock.
 #define _GNU_SOURCE
 #include "posix.h"
 #include "runtime/port.h"
@@ -96,7 +97,8 @@ static bool is_stream(const char *path, int fd)
 	return result;
 }
 
-// Whether somebody is at the other end of a device, such as the host at that of a virtual machine's port.
+// Whether somebody is at the other end of a device, such as the host at that of a virtual machine's
+// port.
 static bool has_reader(int fd)
 {
 	struct pollfd one = {.fd = fd, .events = POLLOUT};
@@ -104,7 +106,8 @@ static bool has_reader(int fd)
 	return syscall(SYS_ppoll, &one, 1, &now, NULL, 0) < 0 || !(one.revents & POLLHUP);
 }
 
-// A file is begun anew: one that is something else is not touched, nor one into which another process sends.
+// A file is begun anew: one that is something else is not touched, nor one into which another
+// process sends.
 static bool take_file(const char *path, int fd)
 {
 	struct stat status;
@@ -122,8 +125,9 @@ static bool take_file(const char *path, int fd)
 
 static int open_path(const char *path)
 {
-	// A pipe without a reader must not stop the program here; later it takes what it is given. So does a device,
-	// but only as long as somebody reads: a write that waits for the next one would not be told that nobody does.
+	// A pipe without a reader must not stop the program here; later it takes what it is given.
+	// So does a device, but only as long as somebody reads: a write that waits for the next one
+	// would not be told that nobody does.
 	const int fd = open(path,
 	    O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | O_APPEND | O_NONBLOCK | O_NOFOLLOW, 0600);
 	if (fd < 0)
@@ -184,8 +188,8 @@ bool tp_port_map_stream(void **base, uint64_t *size)
 }
 
 /*
- * All that follows are plain system calls: in the C library most of them are places where a thread that is cancelled
- * ends. Signals are blocked by tp_port_flush_begin.
+ * All that follows are plain system calls: in the C library most of them are places where a thread
+ * that is cancelled ends. Signals are blocked by tp_port_flush_begin.
  */
 static bool wait_until_writable(void)
 {
@@ -198,7 +202,8 @@ static bool wait_until_writable(void)
 	return false;
 }
 
-// All of a frame, however little is taken at a time. *begun: some of it was. False leaves why in errno.
+// All of a frame, however little is taken at a time. *begun: some of it was. False leaves why in
+// errno.
 static bool write_all(struct iovec *parts, unsigned count, bool *begun)
 {
 	while (count) {
@@ -228,9 +233,9 @@ static uint64_t bit_of(int signal)
 }
 
 /*
- * After a failure in the middle of a frame the receiver could make nothing of what followed: that is the end of the
- * stream. So it is when the receiver has gone, or the descriptor is another file's; it stays open, as it may be
- * the program's. What does not fit now is lost alone.
+ * After a failure in the middle of a frame the receiver could make nothing of what followed: that
+ * is the end of the stream. So it is when the receiver has gone, or the descriptor is another
+ * file's; it stays open, as it may be the program's. What does not fit now is lost alone.
  */
 bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint64_t body_size)
 {
@@ -247,7 +252,8 @@ bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint6
 	const bool same = is_same(identify(stream), identity);
 	const bool done = same && write_all(parts, 2, &begun);
 	if (same && !done) {
-		// A receiver that has gone, or a limit, is no reason to end: the signal is taken back.
+		// A receiver that has gone, or a limit, is no reason to end: the signal is taken
+		// back.
 		const uint64_t raised = (errno == EPIPE      ? bit_of(SIGPIPE)
 					    : errno == EFBIG ? bit_of(SIGXFSZ)
 							     : 0) &

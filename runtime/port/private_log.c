@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The log where no memory is shared with a host: the host's part, played in private memory. Complete chunks are
-// sent in the order in which they became complete, by whoever comes first; built without vector registers.
+// The log where no memory is shared with a host: the host's part, played in private memory.
+// Complete chunks are sent in the order in which they became complete, by whoever comes first;
+// built without vector registers.
 #include "runtime/port.h"
 #include "runtime/runtime.h"
 
 #include <teeperf/stream.h>
 
-// Memory is little where this is needed: 2 MiB and a bit, of which what is not used is never touched.
+// Memory is little where this is needed: 2 MiB and a bit, of which what is not used is never
+// touched.
 #ifndef TP_PRIVATE_CHUNKS
 #define TP_PRIVATE_CHUNKS 32
 #endif
@@ -134,8 +136,8 @@ static bool send_start(void)
 }
 
 /*
- * What has been written to the tables since the last time: modules that are new, the slot of a chunk's
- * thread, and the header's words, all of them small beside a chunk.
+ * What has been written to the tables since the last time: modules that are new, the slot of a
+ * chunk's thread, and the header's words, all of them small beside a chunk.
  */
 static uint64_t modules_sent;
 
@@ -161,7 +163,8 @@ static void supply(uint64_t number)
 	tp_store_release(&header->head, head + 1);
 }
 
-// The events in a chunk, from this word on, that cannot be sent, and the calls that are counted there.
+// The events in a chunk, from this word on, that cannot be sent, and the calls that are counted
+// there.
 static void count_lost(const struct teeperf_chunk *chunk, uint64_t from)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)chunk;
@@ -184,12 +187,13 @@ static void count_lost(const struct teeperf_chunk *chunk, uint64_t from)
 
 enum { RECORDS = sizeof(struct teeperf_chunk) / 8 }; // the word where they begin
 
-// At the end: the words of a chunk that were sent before its thread was done with it. It is not sent again.
+// At the end: the words of a chunk that were sent before its thread was done with it. It is not
+// sent again.
 static uint64_t sent_words[CHUNKS];
 
 /*
- * Send the chunk that is at this place in the log; count what is lost. A thread's need not come in their order: those
- * with counts are begun early and complete at its end.
+ * Send the chunk that is at this place in the log; count what is lost. A thread's need not come in
+ * their order: those with counts are begun early and complete at its end.
  */
 static void send_records(uint64_t number, const struct teeperf_chunk *chunk)
 {
@@ -259,8 +263,8 @@ static void send_queued(void)
 }
 
 /*
- * A copy, as its thread may go on. `used` is 0 while a thread has it: what is written is up to the last word that is
- * not 0. From the end, so that nothing is missing before what was written later.
+ * A copy, as its thread may go on. `used` is 0 while a thread has it: what is written is up to the
+ * last word that is not 0. From the end, so that nothing is missing before what was written later.
  */
 static void send_owned(uint64_t number)
 {

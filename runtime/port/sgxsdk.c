@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The Intel SGX SDK: the log is memory of the untrusted side, whose address comes with an ECALL (teeperf_region).
-// No system call, no CPUID, and no time-stamp counter unless the program was compiled for it (SGX2).
+// The Intel SGX SDK: the log is memory of the untrusted side, whose address comes with an ECALL
+// (teeperf_region). No system call, no CPUID, and no time-stamp counter unless the program was
+// compiled for it (SGX2).
 #include "runtime/port.h"
 
 // What the port needs of the Intel SGX SDK, as documented there; used where its own header is not.

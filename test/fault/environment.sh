@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that what the system refuses becomes one clear error or warning that names the place and what to
-# do, and that what was recorded is kept: full disks, /dev/shm in all its forms, limits, and calls that are
-# interrupted or do half of what they were asked for.
+# Proves that what the system refuses becomes one clear error or warning that names the place and
+# what to do, and that what was recorded is kept: full disks, /dev/shm in all its forms, limits, and
+# calls that are interrupted or do half of what they were asked for.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 private_shm || skip "a /dev/shm of our own can be mounted only by root or in a user namespace"
@@ -145,7 +145,8 @@ cd "$work"
 umount "$users"
 clean
 
-# Interruptions and half-done calls change nothing at all: neither in the trace nor in what is read of it.
+# Interruptions and half-done calls change nothing at all: neither in the trace nor in what is read
+# of it.
 ${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o short.so "$lib/short_io.c"
 expect 0 "$TEEPERF" record -q -o whole.trace ./fake 100000 0 wait
 expect 0 "$TEEPERF" export --format folded --weight calls whole.trace

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that no command crashes, keeps silent or shows half a result as whole when an allocation or a call
-# of the system fails: each in turn, alone and with all that follow. Short form: a few of each command.
+# Proves that no command crashes, keeps silent or shows half a result as whole when an allocation or
+# a call of the system fails: each in turn, alone and with all that follow. Short form: a few of
+# each command.
 # TEEPERF_FULL=1: every one of 'analyze', and 200 of the others.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
@@ -115,7 +116,8 @@ left=$(find /dev/shm -name 'teeperf-*' | sort | comm -13 theirs -)
 [ -z "$left" ] || fail "left behind: $left"
 
 # A recorder that was killed: its trace and its log, again and again. What is not recovered stays.
-# Its accounts are its own: a program whose recorder was made to fail above may still be writing to the others.
+# Its accounts are its own: a program whose recorder was made to fail above may still be writing to
+# the others.
 head -c 1024 /dev/zero >accounts.killed
 begin killed "$TEEPERF" record -q -o x.trace --size 1M --drain end ./crash accounts.killed 2 0 50
 recorder=$begun

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a quota that is used up becomes one clear error or warning that says what to do, and that what was
-# recorded before is kept and can be read. The quota is a preloaded library's, for few kernels have one that a test
-# could set up.
+# Proves that a quota that is used up becomes one clear error or warning that says what to do, and
+# that what was recorded before is kept and can be read. The quota is a preloaded library's, for few
+# kernels have one that a test could set up.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
@@ -64,7 +64,8 @@ says "not enough memory for the log in /dev/shm \\(make room there or give a sma
 [ ! -e started ] && [ ! -e x.trace ] || fail "something is left of a recording that never was"
 clean
 
-# The log's memory comes to an end while the program runs: it stays small, and each event is there or told.
+# The log's memory comes to an end while the program runs: it stays small, and each event is there
+# or told.
 expect 0 limited QUOTA_LOG=40000000 "$TEEPERF" record -o x.trace --size 128M --ready 16M --mode full \
 	./fake 12000000 0
 says 'warning: /dev/shm ran full, so the log was smaller than allowed: make room there' err

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves what becomes of a recording whose recorder stands still for a while, or has no core of its own:
-# losses are counted to the last event, the clock's gap is told, and all else is right. TEEPERF_FULL=1: it
-# stands still for five seconds.
+# Proves what becomes of a recording whose recorder stands still for a while, or has no core of its
+# own: losses are counted to the last event, the clock's gap is told, and all else is right.
+# TEEPERF_FULL=1: it stands still for five seconds.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 
@@ -59,7 +59,8 @@ kill -STOP "$recorder"
 made=$(od -An -tu8 -j16 -N8 stream.accounts | tr -d ' ')
 [ "$made" -lt 300000 ] || fail "the recorder was stopped too late: $made calls had been made"
 sleep "$pause"
-# However slow the machine is: two events of 8 bytes a call of this thread alone are more than the log by then.
+# However slow the machine is: two events of 8 bytes a call of this thread alone are more than the
+# log by then.
 await_calls stream $((made + 40000))
 kill -CONT "$recorder"
 wait "$recorder" || fail "$(cat stream.err)"

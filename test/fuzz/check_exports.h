@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Whether exports that are no text, or no common one, are what their readers take. As check_output.h. */
+/*
+ * Whether exports that are no text, or no common one, are what their readers take. As
+ * check_output.h.
+ */
 #ifndef TP_CHECK_EXPORTS_H
 #define TP_CHECK_EXPORTS_H
 
@@ -40,7 +43,10 @@ static inline uint64_t check_message(
 	return count;
 }
 
-/* One set of profiles and one dictionary, in that order, whose tables have as many locations as functions. */
+/*
+ * One set of profiles and one dictionary, in that order, whose tables have as many locations as
+ * functions.
+ */
 static inline void check_otlp(const char *data, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)data;

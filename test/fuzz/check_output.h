@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Whether what a view or an export writes is sound: nothing that could steer a terminal, and JSON, CSV, folded stacks
- * and SVG that others can read. For fuzz targets: each function ends the program if it is not.
+ * Whether what a view or an export writes is sound: nothing that could steer a terminal, and JSON,
+ * CSV, folded stacks and SVG that others can read. For fuzz targets: each function ends the program
+ * if it is not.
  */
 #ifndef TP_CHECK_OUTPUT_H
 #define TP_CHECK_OUTPUT_H
@@ -20,7 +21,10 @@ static inline void check_that(bool good, const char *what, const char *text)
 	abort();
 }
 
-/* No control characters but the end of a line; none of those from 0x80 on that terminals obey in UTF-8. */
+/*
+ * No control characters but the end of a line; none of those from 0x80 on that terminals obey in
+ * UTF-8.
+ */
 static inline void check_text(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* A trace in memory, through all that analyses and shows it: what comes out is sound, and adds up. */
+/*
+ * A trace in memory, through all that analyses and shows it: what comes out is sound, and adds up.
+ */
 #ifndef TP_CHECK_TRACE_H
 #define TP_CHECK_TRACE_H
 
@@ -107,7 +109,8 @@ static inline void check_report(const struct tp_analysis *analysis, size_t size,
 	uint32_t scripts = 0;
 	for (const char *at = out->data; (at = strstr(at, "<script")); at++)
 		scripts++;
-	// Facts, paths, threads and the viewer; time, begun, heat, slowest, waits, lanes, transitions, contention, meters, marks.
+	// Facts, paths, threads and the viewer; time, begun, heat, slowest, waits, lanes,
+	// transitions, contention, meters, marks.
 	if (out->failed || scripts < 4 || scripts > 14 || strlen(out->data) != out->size)
 		abort();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any bytes as a packed chunk, and any bytes as records to pack: unpacking must hold its bounds, and
-// give back what was packed.
+// Any bytes as a packed chunk, and any bytes as records to pack: unpacking must hold its bounds,
+// and give back what was packed.
 #include "common/chunks/chunk_codec.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a local client may send to the socket of `teeperf ctl`, and what may answer to `teeperf ctl`: the server goes
-// on, obeys whole requests of its version only, keeps no descriptor, and a reply is harmless text.
+// What a local client may send to the socket of `teeperf ctl`, and what may answer to `teeperf
+// ctl`: the server goes on, obeys whole requests of its version only, keeps no descriptor, and a
+// reply is harmless text.
 // Runs: 1 of 4.
 //
 // An input is a sequence of (kind, length, that many bytes): what one client does.
@@ -21,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct tp_control_server server;
 static const uint64_t OBEYED = 77;
 
-// Others may ask us too: 'teeperf ctl' looks for its recording in all sockets. So each reply says what it is to.
+// Others may ask us too: 'teeperf ctl' looks for its recording in all sockets. So each reply says
+// what it is to.
 static void answer(void *context, const struct tp_control_request *request, const uint64_t *hashes,
     struct tp_control_reply *reply)
 {
@@ -65,7 +67,8 @@ static void send_with_fds(int fd, const uint8_t *bytes, size_t size)
 	tp_control_send(fd, bytes, size, fds, FDS);
 }
 
-// The reply to this message: there is one if the message is a request, and it was obeyed if its version is ours.
+// The reply to this message: there is one if the message is a request, and it was obeyed if its
+// version is ours.
 static void check_reply(int fd, const uint8_t *bytes, size_t size)
 {
 	struct tp_control_reply reply;
@@ -101,7 +104,8 @@ static void play_client(uint8_t kind, const uint8_t *bytes, size_t size)
 	case 1:
 		send_with_fds(fd, bytes, size);
 		break;
-	case 2: // another message behind it, which is not read: the kernel may reset the connection then
+	// another message behind it, which is not read: the kernel may reset the connection then
+	case 2:
 		send(fd, bytes, size, MSG_NOSIGNAL);
 		send(fd, &server, sizeof(struct tp_control_request), MSG_NOSIGNAL);
 		close(fd);

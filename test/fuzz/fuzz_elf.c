@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any bytes as the ELF file of a module: its symbols, and the source lines of its functions. Mutations
-// mostly stay within a section, or hardly an input would get past the headers.
+// Any bytes as the ELF file of a module: its symbols, and the source lines of its functions.
+// Mutations mostly stay within a section, or hardly an input would get past the headers.
 //
-// libdwarf crashes on some inputs. That is what its process of its own is for, so it is no failure here;
-// inputs that it survives are read again without one, so that they are told apart by what they reach.
+// libdwarf crashes on some inputs. That is what its process of its own is for, so it is no failure
+// here; inputs that it survives are read again without one, so that they are told apart by what
+// they reach.
 // Runs: 1 of 40.
 #define _GNU_SOURCE
 #include "analyzer/symbols/elf/file.h"
@@ -19,7 +20,8 @@
 enum { PLACES = 64 };
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-// The code of whatever the headers say is code: twice the same, and none where the file is too short for it.
+// The code of whatever the headers say is code: twice the same, and none where the file is too
+// short for it.
 static void check_code(const char *path, const uint8_t *data, size_t size)
 {
 	Elf64_Ehdr header;
@@ -88,7 +90,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	size_t length;
 	if (seed % 8 == 0 || !choose_section(data, size, seed / 8, &offset, &length))
 		return LLVMFuzzerMutate(data, size, max_size);
-	// Offsets in other sections stay what they are: what the mutation makes shorter is filled up.
+	// Offsets in other sections stay what they are: what the mutation makes shorter is filled
+	// up.
 	const size_t now = LLVMFuzzerMutate(data + offset, length, length);
 	memset(data + offset + now, 0, length - now);
 	return size;
@@ -143,8 +146,8 @@ static void check_lines(const char *path, const struct tp_elf_file *elf)
 	tp_arena_release(&arena);
 }
 
-// Whatever is unpacked fits the room that a file of this size has; sizes that headers tell are only believed
-// if they are right.
+// Whatever is unpacked fits the room that a file of this size has; sizes that headers tell are only
+// believed if they are right.
 static void check_sections(const char *path)
 {
 	struct tp_elf_sections sections;

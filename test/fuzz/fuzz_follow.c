@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a hostile program may send to the socket from which a followed process gets its log, and what it may then do
-// to that log: whoever has the token gets a log and no one else, the server goes on, and each recording can be ended.
+// What a hostile program may send to the socket from which a followed process gets its log, and
+// what it may then do to that log: whoever has the token gets a log and no one else, the server
+// goes on, and each recording can be ended.
 // Runs: 1 of 40.
 //
 // An input is a sequence of (kind, length, that many bytes): what one process does.

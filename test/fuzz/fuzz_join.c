@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any text as the trace of a TEE, joined to that of a host, which it must not change: the host's calls come out as they
-// were, at their times, and the joined trace has no fault. Behind a line "host", the text is the host's trace, too.
+// Any text as the trace of a TEE, joined to that of a host, which it must not change: the host's
+// calls come out as they were, at their times, and the joined trace has no fault. Behind a line
+// "host", the text is the host's trace, too.
 // Runs: 1 of 2.
 #define _GNU_SOURCE
 #include "analyzer/profile/calls.h"
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Calls in, out and in again, with numbers and without, jumps; two threads. (An exit without a time would take that of
-// a record of the TEE behind it.)
+// Calls in, out and in again, with numbers and without, jumps; two threads. (An exit without a time
+// would take that of a record of the TEE behind it.)
 static const char standard[] =
     "clock kind=tsc hz=1000000000\nmodules\n"
     "\tmodule bias=0x400000 start=0x400000 end=0x410000 path=\"/host\"\n"

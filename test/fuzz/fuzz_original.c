@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any bytes as the entries of a log of the original TEE-Perf, behind a header that is most often mended: the trace that
-// it is read as is whole, and all views and exports of it are sound and add up.
+// Any bytes as the entries of a log of the original TEE-Perf, behind a header that is most often
+// mended: the trace that it is read as is whole, and all views and exports of it are sound and add
+// up.
 // Runs: 1 of 20.
 #include "analyzer/import/original_log.h"
 #include "analyzer/import/open.h"
 #include "test/fuzz/check_trace.h"
 
-// What makes it a log, or hardly an input would be one. The number of entries stays, and the layout.
+// What makes it a log, or hardly an input would be one. The number of entries stays, and the
+// layout.
 static void mend(uint8_t *data, size_t size)
 {
 	uint64_t words[7];

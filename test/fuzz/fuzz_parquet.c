@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any bytes as a Parquet file of a fleet: each column of each row group is read or refused, and nothing that was not promised comes out.
+// Any bytes as a Parquet file of a fleet: each column of each row group is read or refused, and
+// nothing that was not promised comes out.
 // Runs: 1 of 2.
 #include "analyzer/output/format/parquet_read.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any text as SQL over two small traces: it ends, it takes no more memory than it may, it changes nothing, and an
-// error names a place that is there.
+// Any text as SQL over two small traces: it ends, it takes no more memory than it may, it changes
+// nothing, and an error names a place that is there.
 // Runs: 1 of 2.
 #include "analyzer/trace/text/dump_text.h"
 #include "common/buf.h"

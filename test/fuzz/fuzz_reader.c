@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any bytes as a trace: open, analyse, show in every view and export; all that comes out is sound, and
-// adds up. The checksums are mended first, or hardly an input would get past them.
+// Any bytes as a trace: open, analyse, show in every view and export; all that comes out is sound,
+// and adds up. The checksums are mended first, or hardly an input would get past them.
 // Runs: 1 of 20.
 #include "common/chunks/checksum.h"
 #include "test/fuzz/check_trace.h"

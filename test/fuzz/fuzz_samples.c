@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any text as samples of a profiler: folded stacks, or names and numbers. No more are known than there are,
-// and times add up to what they are to make. What perf alone reads (perf.data) is left out.
+// Any text as samples of a profiler: folded stacks, or names and numbers. No more are known than
+// there are, and times add up to what they are to make. What perf alone reads (perf.data) is left
+// out.
 // Runs: 1 of 10.
 #define _GNU_SOURCE
 #include "allowlists/choose/workload.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a hostile program may send as its stream: whatever comes, however little at a time, the reader ends in order, what
-// is done at its word stays within the tables and chunks of the region, and a whole recording of it leaves a trace that
-// is sound, no descriptor, and no file but that.
+// What a hostile program may send as its stream: whatever comes, however little at a time, the
+// reader ends in order, what is done at its word stays within the tables and chunks of the region,
+// and a whole recording of it leaves a trace that is sound, no descriptor, and no file but that.
 // Runs: 1 of 20.
 //
-// An input is a byte of choices and a sequence of (kind, length, that many bytes), each a frame or what is none.
+// An input is a byte of choices and a sequence of (kind, length, that many bytes), each a frame or
+// what is none.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stddef.h>
@@ -76,7 +77,8 @@ static const struct teeperf_log_header good = {
     .attach = TEEPERF_ATTACH_DONE,
 };
 
-// Words of the header become what the program likes: (index, low byte, byte at 32, upper byte) each.
+// Words of the header become what the program likes: (index, low byte, byte at 32, upper byte)
+// each.
 static void put_start(const uint8_t *bytes, size_t size)
 {
 	union {
@@ -89,7 +91,8 @@ static void put_start(const uint8_t *bytes, size_t size)
 	put_frame(TEEPERF_FRAME_START, 0, sizeof(log), &log, sizeof(log));
 }
 
-// Records of three bytes: which function and kind, or which control record; and the time since the last.
+// Records of three bytes: which function and kind, or which control record; and the time since the
+// last.
 static void put_chunk(const uint8_t *bytes, size_t size)
 {
 	static union {

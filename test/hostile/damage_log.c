@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program that does with the shared log, with the recorder and with its output what it must not. For
-// tests of the recorder, which is its parent.
+// A program that does with the shared log, with the recorder and with its output what it must not.
+// For tests of the recorder, which is its parent.
 //
 //   damage_log WHAT MS [ARGUMENT]
 //
-// WHAT: cut, holes, grow, tables, claim, words, flood, signals, replace (see the functions). It goes on
-// for MS milliseconds; then it prints what memory of its own the recorder has, in KiB, and exits with 7.
+// WHAT: cut, holes, grow, tables, claim, words, flood, signals, replace (see the functions). It
+// goes on for MS milliseconds; then it prints what memory of its own the recorder has, in KiB, and
+// exits with 7.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -60,8 +61,8 @@ static void die(const char *what)
 	exit(97);
 }
 
-// Enough of an attached program for the recorder to follow us. Where things are is kept: the header may
-// be overwritten.
+// Enough of an attached program for the recorder to follow us. Where things are is kept: the header
+// may be overwritten.
 static struct teeperf_log_header kept;
 static void attach(void)
 {
@@ -233,7 +234,8 @@ static void flood(void)
 		return;
 	}
 	uint32_t request[] = {UINT32_C(0x54504303), (uint32_t)any(10), 0, 0};
-	// A program may stop its recorder (control/ended-from-outside), but then there is nothing left to flood.
+	// A program may stop its recorder (control/ended-from-outside), but then there is nothing
+	// left to flood.
 	if (request[1] == 5)
 		request[1] = UINT32_MAX;
 	send(client, request, any(3) ? sizeof(request) : any(16), MSG_NOSIGNAL | MSG_DONTWAIT);

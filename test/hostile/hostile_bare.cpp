@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Between hostile_program and a port without a system below it: the hooks of 'bare' and the functions of the SDKs of
-// others, and a log that comes and goes. It is there from the beginning; with HOSTILE_BY_REGION it is handed over once;
-// with HOSTILE_BY_CALL it is there for a few bursts of work at a time, in another place each time, and a page fault in
-// between. Not instrumented.
+// Between hostile_program and a port without a system below it: the hooks of 'bare' and the
+// functions of the SDKs of others, and a log that comes and goes. It is there from the beginning;
+// with HOSTILE_BY_REGION it is handed over once; with HOSTILE_BY_CALL it is there for a few bursts
+// of work at a time, in another place each time, and a page fault in between. Not instrumented.
 #include "hostile_bare.h"
 
 #include <csignal>

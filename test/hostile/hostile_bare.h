@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What hostile_program calls when it is linked with a port without a system below it (HOSTILE_BARE). */
+/*
+ * What hostile_program calls when it is linked with a port without a system below it
+ * (HOSTILE_BARE).
+ */
 #ifndef TP_HOSTILE_BARE_H
 #define TP_HOSTILE_BARE_H
 

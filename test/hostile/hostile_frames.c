@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Into hostile_program, where it sends frames (HOSTILE_FRAMES): the private log with its tables, between two stretches of
-// memory that nobody may touch, and a host that answers the runtime's system calls, or the edge calls of Keystone, as it likes.
-// What it answers HOSTILE_CALLS says: "MODE,SEED".
+// Into hostile_program, where it sends frames (HOSTILE_FRAMES): the private log with its tables,
+// between two stretches of memory that nobody may touch, and a host that answers the runtime's
+// system calls, or the edge calls of Keystone, as it likes. What it answers HOSTILE_CALLS says:
+// "MODE,SEED".
 //
 //   MODE 0  as the kernel
 //   MODE 1  as a kernel may: interrupted, not now, a few bytes only; the stream must come out whole

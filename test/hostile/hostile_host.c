@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A hostile host: makes the shared log as a recorder does, starts hostile_program with it, and writes
-// random and chosen values over every word of it, also while the program attaches.
+// A hostile host: makes the shared log as a recorder does, starts hostile_program with it, and
+// writes random and chosen values over every word of it, also while the program attaches.
 //
 //   hostile_host PROGRAM LIBRARY ROUNDS SEED STEP PATIENCE [FOLDER]
 //
 // Each run of the program has a seed, STEP more than the one before: with a multiple of 4 the host
 // attacks while the program attaches, in some of the others it stops for a while, or cuts the file
-// short in the end. With 4 more than a multiple of 8 it steps through the program's attaching, and attacks
-// between two instructions, others in each run: what is read twice is seen to be, also on one processor.
-// PATIENCE, in seconds, is how long a program may stand still.
+// short in the end. With 4 more than a multiple of 8 it steps through the program's attaching, and
+// attacks between two instructions, others in each run: what is read twice is seen to be, also on
+// one processor. PATIENCE, in seconds, is how long a program may stand still.
 //
-// HOSTILE_CLOCK, when this is compiled, is the clock of the program's processor if that is another one than this, which an
-// emulator plays: it then gets no signal that emulators have for themselves.
+// HOSTILE_CLOCK, when this is compiled, is the clock of the program's processor if that is another
+// one than this, which an emulator plays: it then gets no signal that emulators have for
+// themselves.
 //
-// More than 600 lines, and one file: what is attacked, how, and what must then be true share one picture of the log,
-// and the tests hostile/host-against-* compile it with one command, without the build.
+// More than 600 lines, and one file: what is attacked, how, and what must then be true share one
+// picture of the log, and the tests hostile/host-against-* compile it with one command, without the
+// build.
 //
-// A round is a burst of such writes and then a burst of the program's work, or more, which has come out
-// right. It prints what was done and exits with 0 if nothing was wrong: the program never died, never
-// stood still and found all its memory as it was. The first logs, as they are afterwards, are left in
-// FOLDER.
+// A round is a burst of such writes and then a burst of the program's work, or more, which has come
+// out right. It prints what was done and exits with 0 if nothing was wrong: the program never died,
+// never stood still and found all its memory as it was. The first logs, as they are afterwards, are
+// left in FOLDER.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +81,8 @@ static void fail(const char *what)
 {
 	fprintf(stderr, "FAILED: seed %llu, round %llu: %s%s%s\n", (unsigned long long)side->seed,
 	    (unsigned long long)done.rounds, what, side->problem[0] ? ": " : "", side->problem);
-	// With the processes that it forked: one that hangs would keep whoever reads our output waiting.
+	// With the processes that it forked: one that hangs would keep whoever reads our output
+	// waiting.
 	if (program > 0)
 		kill(-program, SIGKILL);
 	unlink(log_path);
@@ -117,7 +120,7 @@ static uint64_t value(void)
 	}
 }
 
-// ---- the attacks ---------------------------------------------------------------------------------
+// ---- the attacks --------------------------------------------------------------------------------
 
 static void write_header_word(void)
 {
@@ -202,7 +205,8 @@ static void write_records(void)
 		put(&words[chunk + first + i], clear ? 0 : value());
 }
 
-// Another choice of functions, of a list that is as it comes, and now and then longer than there is room for.
+// Another choice of functions, of a list that is as it comes, and now and then longer than there is
+// room for.
 static void write_selection(void)
 {
 	const uint64_t list = good.selection_offset / 8 + any(2 * SELECTED - 64);
@@ -241,7 +245,8 @@ static void do_other_things(void)
 			unlink(log_path);
 		break;
 	default:
-		// A program that has not attached does not listen, and only the first is harmless then.
+		// A program that has not attached does not listen, and only the first is harmless
+		// then.
 		kill(program, (int[]){SIGURG, SIGRTMIN, SIGRTMIN + 1}[listens ? any(SIGNALS) : 0]);
 		return;
 	}
@@ -270,7 +275,7 @@ static void scribble(void)
 		do_other_things();
 }
 
-// ---- the program -----------------------------------------------------------------------------------
+// ---- the program --------------------------------------------------------------------------------
 
 static void make_log(void)
 {
@@ -364,8 +369,8 @@ struct wait {
 	uint64_t waited_ms;
 };
 
-// Whether all patience is spent. Time in which the host did not look counts little: whoever stopped it, or gave it no
-// processor, had most likely none for the program.
+// Whether all patience is spent. Time in which the host did not look counts little: whoever stopped
+// it, or gave it no processor, had most likely none for the program.
 static bool waited_enough(struct wait *wait)
 {
 	const uint64_t now = now_ms(), since = wait->looked_ms ? now - wait->looked_ms : 0;
@@ -492,8 +497,8 @@ static void write_too_large(bool all)
 }
 
 /*
- * Between two instructions of the program's attaching, from the log's mapping to its claiming: instruction
- * NUMBER, from the beginning again if that is more than there are.
+ * Between two instructions of the program's attaching, from the log's mapping to its claiming:
+ * instruction NUMBER, from the beginning again if that is more than there are.
  */
 static bool attack_stepping(uint64_t number)
 {
@@ -550,8 +555,8 @@ static void keep_log(const char *folder)
 }
 
 /*
- * A file that is cut short takes memory away from the program, and the kernel ends it: a host can always
- * do that, and it can do no more.
+ * A file that is cut short takes memory away from the program, and the kernel ends it: a host can
+ * always do that, and it can do no more.
  */
 static void cut_file(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An instrumented program that knows what must come of its work, while hostile_host overwrites the log.
-// Around the mapping of the log there is memory that nobody may touch, and its own memory is full of
-// canaries.
+// An instrumented program that knows what must come of its work, while hostile_host overwrites the
+// log. Around the mapping of the log there is memory that nobody may touch, and its own memory is
+// full of canaries.
 #include <atomic>
 #include <csetjmp>
 #include <csignal>
@@ -21,8 +21,8 @@
 
 #include "hostile_side.h"
 
-// With HOSTILE_BARE this is linked with the port 'bare', which knows no children and one module; so does the log
-// then come and go as hostile_bare.cpp says.
+// With HOSTILE_BARE this is linked with the port 'bare', which knows no children and one module; so
+// does the log then come and go as hostile_bare.cpp says.
 #ifdef HOSTILE_BARE
 #include "hostile_bare.h"
 static const bool is_bare = true;
@@ -40,8 +40,8 @@ static void hostile_bare_leave()
 }
 #endif
 
-// With HOSTILE_FRAMES it sends frames: hostile_frames.c has its private log, puts guards around it, and knows how many
-// words of what it needs for that are wrong.
+// With HOSTILE_FRAMES it sends frames: hostile_frames.c has its private log, puts guards around it,
+// and knows how many words of what it needs for that are wrong.
 #ifdef HOSTILE_FRAMES
 extern "C" bool hostile_frames_begin();
 extern "C" uint64_t hostile_frames_wrong();
@@ -70,7 +70,8 @@ static char *system_map(void *at, size_t size, int protection, int flags, int fd
 	return reinterpret_cast<char *>(syscall(SYS_mmap, at, size, protection, flags, fd, offset));
 }
 
-// In place of libc's, for the runtime: it reserves addresses before it maps the log into them, or maps it at once.
+// In place of libc's, for the runtime: it reserves addresses before it maps the log into them, or
+// maps it at once.
 extern "C" void *mmap(
     void *at, size_t size, int protection, int flags, int fd, off_t offset) noexcept
 {
@@ -138,7 +139,7 @@ struct chance {
 	}
 };
 
-// ---- work ------------------------------------------------------------------------------------------
+// ---- work ---------------------------------------------------------------------------------------
 
 PLAIN static uint64_t fib(uint64_t n)
 {
@@ -361,7 +362,7 @@ static void *run_worker(void *number)
 	return nullptr;
 }
 
-// ---- a log that comes late: what the recorder's calls by ptrace do, without a recorder ---------------
+// ---- a log that comes late: what the recorder's calls by ptrace do, without a recorder ----------
 
 extern "C" __attribute__((weak)) uint64_t tp_late_call(uint64_t command, const char *path);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What hosts have in common: the memory that they share with hostile_program, and the sum of the program's work. */
+/*
+ * What hosts have in common: the memory that they share with hostile_program, and the sum of the
+ * program's work.
+ */
 #ifndef HOSTILE_RUNS_H
 #define HOSTILE_RUNS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What hostile_host and hostile_program tell each other beside the log: memory that only both know of,
- * under the file descriptor that the environment variable HOSTILE_SIDE names.
+ * What hostile_host and hostile_program tell each other beside the log: memory that only both know
+ * of, under the file descriptor that the environment variable HOSTILE_SIDE names.
  */
 #ifndef HOSTILE_SIDE_H
 #define HOSTILE_SIDE_H

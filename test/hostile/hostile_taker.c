@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A hostile host for programs that send frames: starts hostile_program, whose frames it takes quickly, slowly, in
-// bits, not at all, not any more; it writes back, changes the pipe under it, cuts the file, stops and continues it.
+// A hostile host for programs that send frames: starts hostile_program, whose frames it takes
+// quickly, slowly, in bits, not at all, not any more; it writes back, changes the pipe under it,
+// cuts the file, stops and continues it.
 //
 //   hostile_taker PROGRAM LIBRARY ROUNDS SEED STEP PATIENCE TRANSPORTS [FOLDER]
 //
-// TRANSPORTS are letters: p pipe, s pair of sockets, u socket by path, f file. Each run of the program has a seed, STEP
-// more than the one before. While the host takes what comes, or has gone, the program must go on, within PATIENCE
-// seconds; in the end it must end, and all its work must have come out right. What came must be frames that are whole,
-// in order, up to where the host left or lied. The first streams are left in FOLDER: whole.N, or cut.N.
+// TRANSPORTS are letters: p pipe, s pair of sockets, u socket by path, f file. Each run of the
+// program has a seed, STEP more than the one before. While the host takes what comes, or has gone,
+// the program must go on, within PATIENCE seconds; in the end it must end, and all its work must
+// have come out right. What came must be frames that are whole, in order, up to where the host left
+// or lied. The first streams are left in FOLDER: whole.N, or cut.N.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +39,8 @@ enum plan {
 	LIES,    /* the same, and its calls answer what is not so (MODE 2) */
 	LEAVES,  /* goes in the middle */
 	NOTHING, /* takes nothing, and goes in the end */
-	CUTS, /* of a file: cuts it, writes into it; of others: as LEAVES, after a while of nothing */
+	/* of a file: cuts it, writes into it; of others: as LEAVES, after a while of nothing */
+	CUTS,
 	PLANS
 };
 

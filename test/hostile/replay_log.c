@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program that puts a log that hostile_host has left in the place of its own, so that recorder and
-// readers get to see it.
+// A program that puts a log that hostile_host has left in the place of its own, so that recorder
+// and readers get to see it.
 //
 //   replay_log FILE [kill]
 //
-// With "kill" the recorder, which is its parent, is killed then: the log is left for 'teeperf recover'.
+// With "kill" the recorder, which is its parent, is killed then: the log is left for 'teeperf
+// recover'.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

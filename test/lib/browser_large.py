@@ -73,7 +73,8 @@ def main():
         paths = browser.run("return data.paths.count")
         print("%d bytes, %d paths: opened with %.0f ms of the main thread" % (
             os.path.getsize(report), paths, used(browser) - begin))
-        # The rest of the data is no reason to make the first tree again, and of it is sorted only what is in sight.
+        # The rest of the data is no reason to make the first tree again, and of it is sorted only
+        # what is in sight.
         first = browser.run(WORK)
         check("trees of the first picture", first["trees"], 1)
         check("steps of the first picture: %r" % first, first["steps"] < paths, True)
@@ -90,7 +91,8 @@ def main():
             check("frames after '%s': %r" % (name, done), done["frames"] <= 2 * DEPTH * WIDTH, True)
             elements = browser.run("return document.querySelectorAll('*').length")
             check("elements after '%s': %d" % (name, elements), elements < ELEMENTS_MAX, True)
-        # In small slices the same frames are found; each ends at its limit, but for the children of one node.
+        # In small slices the same frames are found; each ends at its limit, but for the children of
+        # one node.
         browser.call("POST", "/execute/async", {"script": CHANGE, "args": [{"tab": "flame", "inverted": "1", "order": "name"}]})
         whole = browser.run(FRAMES)
         browser.run("slices.length = 0; work.slice = 2000")

@@ -323,7 +323,8 @@ def frames(report, before):
     check("another of the same function", report.browser.run(columns)[1][1], "900 ns · 45.0%")
     report.press("Down")
     check("by keys", report.browser.run(columns)[1][1], "700 ns · 35.0%")
-    # Its stack goes where the browser's own paste takes it from; a field of one line has no line ends.
+    # Its stack goes where the browser's own paste takes it from; a field of one line has no line
+    # ends.
     for inverted in ("", "1"):
         report.browser.run("change({inverted: %r})" % inverted)
         report.settle()
@@ -496,7 +497,8 @@ def sandwich(report):
     check("above", up["frames"]["loop"]["y"] < up["frames"]["turn"]["y"], True)
     check("callees", (sorted(down["frames"]), down["frames"]["turn"]["total"]),
           (sorted(["leaf", "turn", "turn'", "turn' again"]), 900))
-    # As analyze --view function has them: all calls, the time of those that are not within another of the same pair.
+    # As analyze --view function has them: all calls, the time of those that are not within another
+    # of the same pair.
     check("lists", (report.texts("#edges-up td"), report.texts("#edges-down td")),
           (["loop", "900 ns", "100%", "1", "turn", "700 ns", "77.8%", "2"],
            ["turn", "700 ns", "77.8%", "2", "leaf", "200 ns", "22.2%", "1"]))

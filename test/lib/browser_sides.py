@@ -47,7 +47,8 @@ def main():
         check("calls over the border are marked", browser.run(MARKED), ["answer", "command"])
         colours = browser.run("return ['main', 'invoke', 'command', %r].map(name => colourGroup(data.functions.name.indexOf(name)))" % markup)
         check("colours by side", colours, ["host", "host", "TEE", "TEE"])
-        # By hand: 3500 and 900 of the first thread's command and below, 2000 of the second's; of 20000.
+        # By hand: 3500 and 900 of the first thread's command and below, 2000 of the second's; of
+        # 20000.
         check("the share inside", browser.run("return document.getElementById('share-inside').textContent"), "32.0% inside the TEE")
         browser.run("change({thread: '1'})")
         browser.settle()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# browser_speedscope.py SPEEDSCOPE FILE CSV: speedscope itself, a folder with its index.html, opens FILE; its table
-# of functions has the names and the shares of CSV (`teeperf analyze --format csv`, one thread).
+# browser_speedscope.py SPEEDSCOPE FILE CSV: speedscope itself, a folder with its index.html, opens
+# FILE; its table of functions has the names and the shares of CSV (`teeperf analyze --format csv`,
+# one thread).
 import base64
 import csv
 import os

@@ -17,7 +17,8 @@ for (let i = 0; i < tree.count; i++)
 	sums[functionName(tree.fn[i])] = (sums[functionName(tree.fn[i])] || 0) + tree.self[i];
 return sums;"""
 LEGEND = "return [...document.querySelectorAll('#legend > *')].map(e => e.textContent)"
-# Whether frames were looked at, the sums of the root, and whether those of children are no more than those of their parents.
+# Whether frames were looked at, the sums of the root, and whether those of children are no more
+# than those of their parents.
 STRIPS = """
 const {tree, frames} = views.flame;
 return [frames.node.length > 3, tree.parts.map(part => part[0]), frames.node.every(n => n === 0 || tree.parts.every(part => part[n] <= part[tree.parent[n]]))];"""

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Many clients of busy_server.c. Arguments: the path of its socket, and how many. Each sends a byte and waits for the answer, again
- * and again, until the end of standard input. Prints "begun" when each has had an answer, and "answers COUNT".
+ * Many clients of busy_server.c. Arguments: the path of its socket, and how many. Each sends a byte
+ * and waits for the answer, again and again, until the end of standard input. Prints "begun" when
+ * each has had an answer, and "answers COUNT".
  */
 #include <poll.h>
 #include <stdio.h>

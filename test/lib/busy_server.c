@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A server of one thread that is recorded while it has work: it answers each byte that comes on a connection. Arguments: the path
- * of its socket. It prints "served CALLS" when a recording is over, with how many calls of work() began and ended while that
- * was on, and "over CALLS" at the end, which is when the last client has gone. No system call of its may fail.
+ * A server of one thread that is recorded while it has work: it answers each byte that comes on a
+ * connection. Arguments: the path of its socket. It prints "served CALLS" when a recording is over,
+ * with how many calls of work() began and ended while that was on, and "over CALLS" at the end,
+ * which is when the last client has gone. No system call of its may fail.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The programs that make the same calls wherever they run (calls_*.c, calls_*.cpp), and their calls. After e2e.sh.
-# Used where something else than the program changes: the processor, the machine, the way to the recorder.
+# The programs that make the same calls wherever they run (calls_*.c, calls_*.cpp), and their calls.
+# After e2e.sh. Used where something else than the program changes: the processor, the machine, the
+# way to the recorder.
 
 threads=$lib/calls_threads.c
 contexts=$lib/calls_contexts.c
@@ -13,7 +14,8 @@ calls_list() {
 		'fun:wait_for_counter=skip' 'name:std::*=skip'
 }
 
-# calls_of TRACE: lines "path calls", and "sum of FUNCTION CALLS"; fails where the trace has odd records.
+# calls_of TRACE: lines "path calls", and "sum of FUNCTION CALLS"; fails where the trace has odd
+# records.
 calls_of() {
 	"$TEEPERF" analyze "$1" --view tree --format csv >tree.csv 2>tree.err
 	if grep -i 'unmatched\|lost' tree.err >&2; then

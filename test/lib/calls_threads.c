@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Four threads with the same calls wherever they run; with an argument it waits until the counter word moves.
-// Opening braces are on the line of the name, as addr2line tells where the body begins.
+// Four threads with the same calls wherever they run; with an argument it waits until the counter
+// word moves. Opening braces are on the line of the name, as addr2line tells where the body begins.
 // clang-format off
 #include <pthread.h>
 #include <stdint.h>

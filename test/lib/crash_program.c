@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An instrumented program that can be killed at any moment and of which it is known afterwards what it
-// had done: its threads count in a file that they share with the test, before and behind each call.
+// An instrumented program that can be killed at any moment and of which it is known afterwards what
+// it had done: its threads count in a file that they share with the test, before and behind each
+// call.
 //
 //   crash_program FILE THREADS CALLS PACE
 //

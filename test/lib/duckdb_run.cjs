@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// duckdb_run.cjs MODULES FILE: run the statements in FILE by the DuckDB in MODULES; each SELECT must give rows.
+// duckdb_run.cjs MODULES FILE: run the statements in FILE by the DuckDB in MODULES; each SELECT
+// must give rows.
 const fs = require("fs");
 const path = require("path");
 const [modules, file] = process.argv.slice(2);

@@ -60,7 +60,8 @@ says() {
 	}
 }
 
-# but_busy FILE: leaves out what a command warned of if it is only that the machine was busy, for who wants no warnings.
+# but_busy FILE: leaves out what a command warned of if it is only that the machine was busy, for
+# who wants no warnings.
 but_busy() {
 	sed -i '/: warning: starved /d' "$1"
 }
@@ -87,8 +88,9 @@ fact() {
 	sed -n "s/^$1=//p" facts
 }
 
-# show_trace TRACE WHAT: on standard error, what is to be known of a trace that should be otherwise: its threads, what each
-# has lost, and the records around each note of a loss. The trace is kept where the next run of the test leaves it.
+# show_trace TRACE WHAT: on standard error, what is to be known of a trace that should be otherwise:
+# its threads, what each has lost, and the records around each note of a loss. The trace is kept
+# where the next run of the test leaves it.
 show_trace() {
 	kept=$TEST_TMP.odd/$(date +%Y%m%d-%H%M%S)-$$.trace
 	mkdir -p "$TEST_TMP.odd" && cp "$1" "$kept" || kept="nowhere, as it cannot be copied"
@@ -116,7 +118,8 @@ build_fake() {
 		skip "no C compiler (CC=${CC:-cc})"
 }
 
-# llvm: the major that 'teeperf cc' uses here. 0 if it does not say, so that a comparison of numbers fails loudly.
+# llvm: the major that 'teeperf cc' uses here. 0 if it does not say, so that a comparison of numbers
+# fails loudly.
 llvm() {
 	if [ -z "${teeperf_llvm:-}" ]; then
 		teeperf_llvm=$("$TEEPERF" cc --version | sed -n '1s/.*version \([0-9][0-9]*\).*/\1/p')
@@ -132,8 +135,8 @@ links_for() {
 	return 1
 }
 
-# find_machines MACHINE...: sets $machines to those that are not this processor, and that C++ programs can be built for
-# and run on here; skips the test where there is none.
+# find_machines MACHINE...: sets $machines to those that are not this processor, and that C++
+# programs can be built for and run on here; skips the test where there is none.
 find_machines() {
 	machines=
 	for machine; do
@@ -145,8 +148,8 @@ find_machines() {
 	[ -n "$machines" ] || skip "no other processor: qemu-user or the C++ libraries of the others are not there"
 }
 
-# lto COMMAND...: COMMAND links with -flto; false where no LLVM that is used here can do that, which is then refused in
-# one sentence.
+# lto COMMAND...: COMMAND links with -flto; false where no LLVM that is used here can do that, which
+# is then refused in one sentence.
 lto() {
 	[ "$(llvm)" -lt 15 ] || return 0
 	expect 1 "$@"
@@ -158,9 +161,10 @@ lto() {
 
 # ---- What runs beside a test.
 #
-# begin NAME COMMAND...: run COMMAND in the background; $begun is its process id. Its output goes to NAME.out and NAME.err.
-# They are empty before anybody can look for something in them: with '>NAME.out &' the shell empties a file when the new
-# process comes to it, and until then there is what an earlier one has said.
+# begin NAME COMMAND...: run COMMAND in the background; $begun is its process id. Its output goes to
+# NAME.out and NAME.err. They are empty before anybody can look for something in them: with
+# '>NAME.out &' the shell empties a file when the new process comes to it, and until then there is
+# what an earlier one has said.
 begin() {
 	begun_name=$1
 	shift
@@ -194,8 +198,9 @@ show_sides() {
 	done
 }
 
-# await_true CONDITION [WHAT [MINUTES]]: until the shell finds CONDITION true. Gives up after a minute, and shows what is known
-# of both sides. A minute is 1200 looks 50 ms apart: on a machine that is slow or busy they take longer, as all else does.
+# await_true CONDITION [WHAT [MINUTES]]: until the shell finds CONDITION true. Gives up after a
+# minute, and shows what is known of both sides. A minute is 1200 looks 50 ms apart: on a machine
+# that is slow or busy they take longer, as all else does.
 await_true() (
 	looks=0
 	# What is asked may fail as a test does (facts), and ends then without ending us.
@@ -246,13 +251,14 @@ ended() {
 	}
 }
 
-# Whether programs can be run as another user: by root, but not by that of a namespace that has no others.
+# Whether programs can be run as another user: by root, but not by that of a namespace that has no
+# others.
 other_users() {
 	[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null
 }
 
-# Go on in a /dev/shm of our own (of $1 bytes, all if not given), so that no other recorder sweeps up what
-# a test leaves there. Where that is not allowed, with the shared one: false.
+# Go on in a /dev/shm of our own (of $1 bytes, all if not given), so that no other recorder sweeps
+# up what a test leaves there. Where that is not allowed, with the shared one: false.
 private_shm() {
 	[ -z "${private:-}" ] || return 0
 	for how in -m -rm; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# export_callgrind.py TRACE...: callgrind_annotate finds in the export "callgrind" of each the calls, the
-# self and the inclusive time of each function.
+# export_callgrind.py TRACE...: callgrind_annotate finds in the export "callgrind" of each the
+# calls, the self and the inclusive time of each function.
 import os
 import re
 import subprocess
@@ -20,8 +20,8 @@ def number(text):
 
 def annotate(file, inclusive):
     """(total, {function: cost}, {function: calls}) as callgrind_annotate prints them."""
-    # Not where the sources are: it cuts the folder where it runs off the file of a caller, and not off the
-    # file of what is called, so that these are two functions then.
+    # Not where the sources are: it cuts the folder where it runs off the file of a caller, and not
+    # off the file of what is called, so that these are two functions then.
     done = subprocess.run(
         ["callgrind_annotate", "--threshold=100", "--auto=no", "--show-percs=no", "--tree=caller",
          f"--inclusive={'yes' if inclusive else 'no'}", os.path.abspath(file)],

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# For tests of exports: our own numbers of a trace, and how what a reader made of an export compares.
+# For tests of exports: our own numbers of a trace, and how what a reader made of an export
+# compares.
 import csv
 import io
 import os

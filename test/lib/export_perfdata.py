@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# export_perfdata.py TRACE...: perf finds in the export "perfdata" of each the self and inclusive times of
-# each function: with `perf script` exactly, with `perf report` as far as it prints them.
+# export_perfdata.py TRACE...: perf finds in the export "perfdata" of each the self and inclusive
+# times of each function: with `perf script` exactly, with `perf report` as far as it prints them.
 import re
 import subprocess
 import sys

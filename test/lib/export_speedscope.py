@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# export_speedscope.py TRACE...: the export "speedscope" of each is what speedscope's schema asks for, and
-# has the self and inclusive times of each function.
+# export_speedscope.py TRACE...: the export "speedscope" of each is what speedscope's schema asks
+# for, and has the self and inclusive times of each function.
 import json
 import sys
 

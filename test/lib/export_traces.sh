@@ -66,8 +66,8 @@ chunk thread=1 tid=12
 end
 EOS
 
-# real_trace NAME [ARGS]: real-NAME.trace of export_program.cpp, which is built with these ARGS, too; and
-# real-NAME-1ghz.trace, the same with a clock of 1 GHz, so that nothing is rounded.
+# real_trace NAME [ARGS]: real-NAME.trace of export_program.cpp, which is built with these ARGS,
+# too; and real-NAME-1ghz.trace, the same with a clock of 1 GHz, so that nothing is rounded.
 real_trace() {
 	name=$1
 	shift

@@ -3,11 +3,13 @@
 //
 //   FAIL_KIND=memory|io|write (to a regular file)  FAIL_AT=N  FAIL_STICKY=1 (all from the N-th on)
 //   FAIL_COUNT=FILE (8 bytes: calls so far, 8 bytes: those that failed)
-//   FAIL_SERVER=ORDERS,ANSWERS (descriptors of pipes): the program stops before main(). For each order, it is forked, and
-//   the child goes on, with the order's kind, number and stickiness; its output goes to fail.out and fail.err, and its
-//   status (wait) is the answer. To begin a program that has AddressSanitizer takes ten times as long as to fork it.
+//   FAIL_SERVER=ORDERS,ANSWERS (descriptors of pipes): the program stops before main(). For each
+//   order, it is forked, and the child goes on, with the order's kind, number and stickiness; its
+//   output goes to fail.out and fail.err, and its status (wait) is the answer. To begin a program
+//   that has AddressSanitizer takes ten times as long as to fork it.
 //
-// glibc calls malloc and its kin through their symbols, so what strdup, fopen or getline take fails too.
+// glibc calls malloc and its kin through their symbols, so what strdup, fopen or getline take fails
+// too.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -85,7 +85,8 @@ class Harness:
         # AddressSanitizer itself needs memory where a thread begins.
         if b"AddressSanitizer: CHECK failed: sanitizer_" in result.stderr:
             return
-        # So does the C library, for the thread-local data of what is loaded at run time (libcurl's libraries).
+        # So does the C library, for the thread-local data of what is loaded at run time (libcurl's
+        # libraries).
         if b"cannot allocate memory for thread-local data: ABORT" in result.stderr:
             return
         if result.returncode not in self.allowed:
@@ -93,7 +94,8 @@ class Harness:
         lines = result.stderr.decode(errors="replace").splitlines()
         said = [line for line in lines if re.match(r"teeperf|\S+:\d+:\d+: error: ", line)]
         errors = [line for line in said if not NO_ERROR.search(line)]
-        # A file that can be read in part is shown in part, with a warning for each part that is not.
+        # A file that can be read in part is shown in part, with a warning for each part that is
+        # not.
         if result.returncode == self.trouble and (len(errors) > 1 or not said):
             die("%s: failed with %d lines of error" % (what, len(errors)), result)
         if result.returncode != self.trouble and result.stdout != reference.stdout and \

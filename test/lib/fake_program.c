@@ -5,8 +5,9 @@
 //   fake_program RECORDS END [lose|wait]
 //
 // END: a number (exit code), _exit (code 5), abort, kill, pause (until a signal ends it), linger
-// (sleep through SIGINT, end at SIGTERM with code 9), scribble (overwrite the whole log with rubbish).
-// lose (default): what finds no chunk is counted as lost; wait: it waits for the recorder.
+// (sleep through SIGINT, end at SIGTERM with code 9), scribble (overwrite the whole log with
+// rubbish). lose (default): what finds no chunk is counted as lost; wait: it waits for the
+// recorder.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -146,7 +147,8 @@ static void scribble(void)
 	uint64_t *words = (uint64_t *)header;
 	uint64_t seed = 12345;
 	for (int round = 0; round < 20; round++) {
-		// The header, the tables and the first chunks; what lies behind may have no memory yet.
+		// The header, the tables and the first chunks; what lies behind may have no memory
+		// yet.
 		for (uint64_t i = 0; i < region_size / 8 && i < UINT64_C(1) << 19; i++) {
 			seed = seed * 6364136223846793005u + 1442695040888963407u;
 			words[i] = seed >> 61 ? seed : TEEPERF_CHUNK_DONE;

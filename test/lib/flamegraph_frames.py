@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # flamegraph_frames.py SVG list: print "DEPTH CLASS TITLE" of each frame, sorted.
-# flamegraph_frames.py SVG inverted CSV [PIXELS]: the frames next to the program are the functions of CSV (`teeperf
-#     analyze --format csv`) with their self times and calls; those below so many pixels may be missing.
-# In any case: frames lie on their callers (or hang from them) and do not overlap; none is narrower than 0.19.
+# flamegraph_frames.py SVG inverted CSV [PIXELS]: the frames next to the program are the functions
+# of CSV (`teeperf
+#     analyze --format csv`) with their self times and calls; those below so many pixels may be
+#     missing.
+# In any case: frames lie on their callers (or hang from them) and do not overlap; none is narrower
+# than 0.19.
 import csv
 import re
 import sys

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fleet_ask.cjs MODULES SQL NAME=VALUE ROWS: runs the question in the file SQL over ./fleet by the @duckdb/node-api of MODULES, with the
-// parameter, others NULL, and compares its rows with those of the JSON file ROWS.
+// fleet_ask.cjs MODULES SQL NAME=VALUE ROWS: runs the question in the file SQL over ./fleet by the
+// @duckdb/node-api of MODULES, with the parameter, others NULL, and compares its rows with those of
+// the JSON file ROWS.
 const fs = require("fs");
 const path = require("path");
 const [modules, file, parameter, expected] = process.argv.slice(2);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fleet_chdb.cjs MODULES DOCUMENT SCHEMA STATEMENTS QUESTIONS: in the ClickHouse of the package chdb of MODULES (a node_modules) makes the tables of SCHEMA, runs
-// the statements that 'fleet push' has sent (each ends in a NUL), twice, the ClickHouse statements of DOCUMENT, and those in the files NAME.sql
-// of the folder QUESTIONS. Prints its version, and a line for each row of each query: its number, then the columns; those over files have
-// "file" before it. The rows of NAME.sql go to the file NAME.rows beside it.
+// fleet_chdb.cjs MODULES DOCUMENT SCHEMA STATEMENTS QUESTIONS: in the ClickHouse of the package
+// chdb of MODULES (a node_modules) makes the tables of SCHEMA, runs the statements that 'fleet
+// push' has sent (each ends in a NUL), twice, the ClickHouse statements of DOCUMENT, and those in
+// the files NAME.sql of the folder QUESTIONS. Prints its version, and a line for each row of each
+// query: its number, then the columns; those over files have "file" before it. The rows of NAME.sql
+// go to the file NAME.rows beside it.
 const fs = require("fs");
 const path = require("path");
 const [modules, document, schema, statements, questions] = process.argv.slice(2);

@@ -287,7 +287,8 @@ def main():
             file.write("secret word\n")
         user = ("--user", "pusher", "--password-file", "password")
 
-        # A shard is lost while an insert is on its way: the run, the table and the server's words are told.
+        # A shard is lost while an insert is on its way: the run, the table and the server's words
+        # are told.
         proxy.plan({4: shards[1].kill})
         text = push(1, *to, *user, "--retries", "1")
         wanted(re.search(r"run(s [0-9a-f-]+ to)? [0-9]{8}-[0-9a-f-]+, table '[a-z_]+': HTTP status 500: Code: [0-9]+", text), text)
@@ -298,7 +299,8 @@ def main():
         [[runs]] = shards[0].ask(f"SELECT count() FROM {DATABASE}.runs")
         wanted(runs == "0", runs, "runs are there before they are complete")
 
-        # An answer is lost, and a shard comes back while the command waits for it; then the command is killed.
+        # An answer is lost, and a shard comes back while the command waits for it; then the command
+        # is killed.
         pushing = subprocess.Popen([TEEPERF, "fleet", "push", "--batch", "64K", *to, *user, "--retries", "20", FLEET],
                                    stderr=subprocess.PIPE, env={**os.environ, "no_proxy": "127.0.0.1"})
         back = threading.Thread(target=lambda: (shards[1].kill(), time.sleep(1), shards[1].start()))

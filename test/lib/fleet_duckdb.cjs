@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fleet_duckdb.cjs MODULES DOCUMENT: runs the DuckDB statements of DOCUMENT in this folder, by the @duckdb/node-api of MODULES (a
-// node_modules). Prints a line for each row of each query: its number, then the columns. Then looks for each key through the statistics.
+// fleet_duckdb.cjs MODULES DOCUMENT: runs the DuckDB statements of DOCUMENT in this folder, by the
+// @duckdb/node-api of MODULES (a node_modules). Prints a line for each row of each query: its
+// number, then the columns. Then looks for each key through the statistics.
 const fs = require("fs");
 const path = require("path");
 const [modules, document] = process.argv.slice(2);

@@ -157,7 +157,8 @@ def main():
     text = push(0, *to)
     wanted(len(server.statements) == batches and f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {runs} were already there" in text, text)
 
-    # What may pass is tried again, and its rows are there once each, or twice if the server did take them.
+    # What may pass is tried again, and its rows are there once each, or twice if the server did
+    # take them.
     server.rows, server.requests, server.plan = [], [], [503, 200, 429, "drop", 500]
     text = push(0, *to, "--user", "some body", "--password-file", "password")
     # libcurl itself tries again when a connection that was used before has gone.

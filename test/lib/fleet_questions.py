@@ -66,7 +66,8 @@ def check(teeperf, fleet, traces):
                                   "SELECT duration_ns FROM calls JOIN functions USING (fn) WHERE function = 'lookup'")):
             durations[trace.split("-")[0], trace.split("-")[1]].append(row["duration_ns"])
 
-    # The programs have functions of the same names in modules of other names, or in none: so by name.
+    # The programs have functions of the same names in modules of other names, or in none: so by
+    # name.
     for rows in (ask(fleet, "top"), ask("--param", "most=100", fleet, "top"),
                  ask("--sql", "SELECT function, count(*) AS runs, sum(calls) AS calls, sum(self_ns) AS self_ns FROM functions "
                      "GROUP BY function", fleet)):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=sh
 #
-# Golden cases, for test/golden*/run, which source this. A case is a folder: its inputs, whose names have a dot, and a file
-# for each command, whose name has none. The file's first line is the command, the others are its standard output:
+# Golden cases, for test/golden*/run, which source this. A case is a folder: its inputs, whose names
+# have a dot, and a file for each command, whose name has none. The file's first line is the
+# command, the others are its standard output:
 #     $ teeperf analyze --view tree border.trace
-# The command is one of the shell. It must succeed, or end with STATUS where the line ends in "# exit STATUS". --update
-# writes the other lines anew: a new file needs the first line only.
+# The command is one of the shell. It must succeed, or end with STATUS where the line ends in "#
+# exit STATUS". --update writes the other lines anew: a new file needs the first line only.
 : "${TEEPERF:?is to be the teeperf to test}"
 here=$(cd "$(dirname "$0")" && pwd)
 tmp=${TEST_TMP:-$(mktemp -d)}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Functions for tests with a virtual machine and this machine's recorder; after e2e.sh and calls.sh. Programs for the
-# machine are in ./vm, its memory is ./memory, its port 'teeperf' is connected to ./stream.
+# Functions for tests with a virtual machine and this machine's recorder; after e2e.sh and calls.sh.
+# Programs for the machine are in ./vm, its memory is ./memory, its port 'teeperf' is connected to
+# ./stream.
 
 . "$lib/waits.sh"
 began=$(date +%s)
@@ -17,8 +18,8 @@ guest() {
 	python3 "$lib/machine.py" "$@"
 }
 
-# machine MACHINE ARCHITECTURE [TARGET]: QEMU's name for it, Debian's, and what to compile for it with. Leaves $kernel
-# and ./init; skips the test where there is none.
+# machine MACHINE ARCHITECTURE [TARGET]: QEMU's name for it, Debian's, and what to compile for it
+# with. Leaves $kernel and ./init; skips the test where there is none.
 machine() {
 	machine=$1
 	target=${3:-}
@@ -47,7 +48,8 @@ recorder() {
 	waits -o run.trace --port vm "$@"
 }
 
-# build NAME DRIVER SOURCE OPTIONS...: ./NAME for here, vm/NAME for the machine, and what is wanted of it.
+# build NAME DRIVER SOURCE OPTIONS...: ./NAME for here, vm/NAME for the machine, and what is wanted
+# of it.
 build() {
 	name=$1
 	driver=$2
@@ -102,7 +104,8 @@ through_memory() {
 	done
 }
 
-# through_port NAME...: frames, no memory is shared. QEMU connects to each recorder again. Leaves the port's path.
+# through_port NAME...: frames, no memory is shared. QEMU connects to each recorder again. Leaves
+# the port's path.
 through_port() {
 	for name; do
 		recorder --stream unix:stream

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A signal at each instruction of a stretch of calls, one after another. In the stretch each sort of
-// recorded function occurs, and the signal handlers are recorded, too.
+// A signal at each instruction of a stretch of calls, one after another. In the stretch each sort
+// of recorded function occurs, and the signal handlers are recorded, too.
 //
 //   interrupted HANDLER STRIDE SWEEPS [FIRST [START-SIZE...]]
 //
-// HANDLER is plain, nested, big or jump; with "+marks" behind it, stretch and handler make a mark each. On x86-64, in round n of a sweep the processor's trap flag steps through
-// the stretch, and the handler is called at instruction n * STRIDE; the sweep ends when the stretch ends first. On
-// other processors a breakpoint is put at instruction n * STRIDE of the functions at START, of SIZE bytes each, all
-// in hexadecimal, and the handler is called where the stretch first comes to it, if it does. In
-// sweep 0 the chunk has room; in sweep n the stretch goes over the end of a chunk behind its word n. Sweeps
-// begin with number FIRST. Prints at the end how often it called what. Linux.
+// HANDLER is plain, nested, big or jump; with "+marks" behind it, stretch and handler make a mark
+// each. On x86-64, in round n of a sweep the processor's trap flag steps through the stretch, and
+// the handler is called at instruction n * STRIDE; the sweep ends when the stretch ends first. On
+// other processors a breakpoint is put at instruction n * STRIDE of the functions at START, of SIZE
+// bytes each, all in hexadecimal, and the handler is called where the stretch first comes to it, if
+// it does. In sweep 0 the chunk has room; in sweep n the stretch goes over the end of a chunk
+// behind its word n. Sweeps begin with number FIRST. Prints at the end how often it called what.
+// Linux.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -103,7 +105,8 @@ static void add_places(const char *range)
 	}
 }
 #endif
-// After each instruction, or at the breakpoint. Not recorded; what it calls has interrupted the program there.
+// After each instruction, or at the breakpoint. Not recorded; what it calls has interrupted the
+// program there.
 static void trapped(int, siginfo_t *, void *context)
 {
 #ifdef __x86_64__

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// For programs of tests that may lose nothing, however busy the machine is: they wait for the recorder instead of
-// sleeping for some time. To be left out by the allowlist of the program that includes it.
+// For programs of tests that may lose nothing, however busy the machine is: they wait for the
+// recorder instead of sleeping for some time. To be left out by the allowlist of the program that
+// includes it.
 #ifndef KEEP_UP_H
 #define KEEP_UP_H
 #include <fcntl.h>
@@ -11,8 +12,9 @@
 
 #include <teeperf/log.h>
 
-// Until that many chunks can be taken; at once if nobody records. A recorder that does not come is ended by ctest. The
-// first call maps the header: make it where open and mmap may be called. The process' first log only.
+// Until that many chunks can be taken; at once if nobody records. A recorder that does not come is
+// ended by ctest. The first call maps the header: make it where open and mmap may be called. The
+// process' first log only.
 static inline void keep_up(int64_t chunks)
 {
 	static const volatile struct teeperf_log_header *header;

@@ -45,8 +45,8 @@ counted() {
 	says "^work,$2," top.csv
 	says "^leaf,$2," top.csv
 }
-# sound TRACE: each exit is of a call, each call has its exit. In out: its functions. (Where a handler comes in the middle of
-# a record, times run backwards.)
+# sound TRACE: each exit is of a call, each call has its exit. In out: its functions. (Where a
+# handler comes in the middle of a record, times run backwards.)
 sound() {
 	expect 0 "$TEEPERF" analyze --fail-if note:unmatched-enters --fail-if note:unmatched-exits \
 		--fail-if note:unknown-resyncs --fail-if note:holes --format csv "$1"

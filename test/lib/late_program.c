@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A program that is recorded while it runs: each of its threads waits in another kind of system call. Arguments: kinds, as
- * in the table below, one thread each; the first is the main thread's. Another process, which has started it, reads
- * commands from standard input: "go N" wakes all threads, each of which calls work() N times, and prints "done CALLS";
- * at the end of the input the program ends and what its threads have seen is printed: "over EINTRS STATUS".
+ * A program that is recorded while it runs: each of its threads waits in another kind of system
+ * call. Arguments: kinds, as in the table below, one thread each; the first is the main thread's.
+ * Another process, which has started it, reads commands from standard input: "go N" wakes all
+ * threads, each of which calls work() N times, and prints "done CALLS"; at the end of the input the
+ * program ends and what its threads have seen is printed: "over EINTRS STATUS".
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -65,7 +66,8 @@ __attribute__((noinline)) unsigned long work(unsigned long value)
 	return leaf(value) + 1;
 }
 
-// ---- a malloc whose lock a thread may hold for long; static programs take none of their own (SHARED_HEAP)
+// ---- a malloc whose lock a thread may hold for long; static programs take none of their own
+// (SHARED_HEAP)
 
 extern void *__libc_malloc(size_t size);
 extern void __libc_free(void *memory);
@@ -156,7 +158,8 @@ static int wait_epoll(struct member *member)
 	return epoll_wait(member->extra, &event, 1, -1) == 1 && take_byte(member) == 1 ? 0 : -1;
 }
 
-// The handler runs in the call alone, as its signal is blocked elsewhere: EINTR is what the program waits for.
+// The handler runs in the call alone, as its signal is blocked elsewhere: EINTR is what the program
+// waits for.
 static int wait_epoll_signal(struct member *member)
 {
 	sigset_t none;

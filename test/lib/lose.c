@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads and signal handlers that make more events than the log takes. lose CALLS [stop]: prints how many calls of work and
-// handled there were. With stop the parent, which is the recorder, stands still for the first half.
+// Threads and signal handlers that make more events than the log takes. lose CALLS [stop]: prints
+// how many calls of work and handled there were. With stop the parent, which is the recorder,
+// stands still for the first half.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

@@ -2,7 +2,8 @@
 // Functions with names that steer terminals, reverse text, are not UTF-8, or begin formulas.
 #include <stdio.h>
 
-// Each takes much longer than recording it: a list that is generated has no functions that take no time.
+// Each takes much longer than recording it: a list that is generated has no functions that take no
+// time.
 #define ODD(id, text)                                   \
 	int id(int) __asm__(text);                      \
 	__attribute__((noinline)) int id(int x)         \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Hooks for -finstrument-functions that write the log of the original TEE-Perf, by its layout: to be linked with a
-// program, -DTHREADS for entries that say their thread. The log is the file ORIGINAL_LOG of ORIGINAL_SIZE bytes; the
-// counter counts the entries. When SIGUSR1 comes, a record that recording was switched off and one that it was switched on
-// are written, each as the tool's recorder writes it.
+// Hooks for -finstrument-functions that write the log of the original TEE-Perf, by its layout: to
+// be linked with a program, -DTHREADS for entries that say their thread. The log is the file
+// ORIGINAL_LOG of ORIGINAL_SIZE bytes; the counter counts the entries. When SIGUSR1 comes, a record
+// that recording was switched off and one that it was switched on are written, each as the tool's
+// recorder writes it.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls in which nothing is left to chance: for analyze/original-log. `threads`: by two threads at a time. `switch`: with a signal
-// in between. `nest`: recursion.
+// Calls in which nothing is left to chance: for analyze/original-log. `threads`: by two threads at
+// a time. `switch`: with a signal in between. `nest`: recursion.
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>

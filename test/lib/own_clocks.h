@@ -15,8 +15,8 @@ static inline long long now(clockid_t clock)
 }
 
 /*
- * What the kernel takes off a thread's processor time and no switch tells: time of the hypervisor and of interrupts, here
- * of all processors.
+ * What the kernel takes off a thread's processor time and no switch tells: time of the hypervisor
+ * and of interrupts, here of all processors.
  */
 static inline long long stolen(void)
 {

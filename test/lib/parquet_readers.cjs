@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// parquet_readers.cjs MODULES DIRECTORY: the calls of DIRECTORY/calls/run=*/thread=* by DuckDB and by hyparquet, whichever
-// MODULES (a node_modules) has: lines "READER fn calls self sum_of_t0", by fn. Exit 77: it has neither.
+// parquet_readers.cjs MODULES DIRECTORY: the calls of DIRECTORY/calls/run=*/thread=* by DuckDB and
+// by hyparquet, whichever MODULES (a node_modules) has: lines "READER fn calls self sum_of_t0", by
+// fn. Exit 77: it has neither.
 const fs = require("fs");
 const path = require("path");
 const [modules, directory] = process.argv.slice(2);
@@ -27,7 +28,8 @@ async function duckdb() {
 	const joined = await ask(`SELECT count(*) FROM ${calls} c JOIN read_parquet('${directory}/functions/run=*/functions.parquet',
 		hive_partitioning = true) f ON f.fn = c.fn AND f.run = c.run WHERE c.thread >= 0 AND c.how = 'returned'`);
 	console.log("duckdb joined", joined[0][0].toString());
-	// The statistics are believed: a group that cannot match is not read, so a wrong one would lose rows.
+	// The statistics are believed: a group that cannot match is not read, so a wrong one would
+	// lose rows.
 	const [least] = await ask(`SELECT min(start_ns), max(start_ns), count(*) FROM ${calls}`);
 	const [counted] = await ask(`SELECT count(*) FROM ${calls} WHERE start_ns BETWEEN ${least[0]} AND ${least[1]}`);
 	if (counted[0] !== least[2])

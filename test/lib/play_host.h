@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * For tests of the runtime: a log in /dev/shm that the test plays the host of, and the inlined sequence
- * in C. Included once by each test, which also includes cmocka.h.
+ * For tests of the runtime: a log in /dev/shm that the test plays the host of, and the inlined
+ * sequence in C. Included once by each test, which also includes cmocka.h.
  */
 #ifndef TP_PLAY_HOST_H
 #define TP_PLAY_HOST_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads whose calls recurse, take different times, and are left by longjmp: for the tests of queries.
-// query_program THREADS ROUNDS
+// Threads whose calls recurse, take different times, and are left by longjmp: for the tests of
+// queries. query_program THREADS ROUNDS
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a program does that shares no memory with its recorder: keeps a log for itself, and sends frames of it
-// (teeperf/stream.h). The log is in a file, the program PROGRAM of ours writes it, and its host's part is
-// played here.
+// What a program does that shares no memory with its recorder: keeps a log for itself, and sends
+// frames of it (teeperf/stream.h). The log is in a file, the program PROGRAM of ours writes it, and
+// its host's part is played here.
 //
 //   send_stream TO CHUNKS PROGRAM [ARGS...]      TO: a file, FIFO, '-', or unix:PATH to connect to
 #define _GNU_SOURCE
@@ -126,7 +126,8 @@ static void make_log(const char *path, uint32_t chunks)
 		hand_out(i);
 }
 
-// Send the chunks that are complete; at the end, those that threads had begun, too. How many of them.
+// Send the chunks that are complete; at the end, those that threads had begun, too. How many of
+// them.
 static uint32_t send_chunks(int at_end)
 {
 	uint32_t sent = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// To be preloaded: calls of the system that may be interrupted or do less than asked, are and do. Of
-// read, pread, write, writev and pwrite every second call fails with EINTR, the others move at most a few
-// bytes; calls that wait are interrupted each time by SHORT_IO_STORM=1, a timer without SA_RESTART.
+// To be preloaded: calls of the system that may be interrupted or do less than asked, are and do.
+// Of read, pread, write, writev and pwrite every second call fails with EINTR, the others move at
+// most a few bytes; calls that wait are interrupted each time by SHORT_IO_STORM=1, a timer without
+// SA_RESTART.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

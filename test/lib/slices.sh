@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# For tests of exports that have single calls: traces, and what they hold, which slices.py compares. After e2e.sh.
+# For tests of exports that have single calls: traces, and what they hold, which slices.py compares.
+# After e2e.sh.
 
-# Into ./traces: NAME.trace and NAME.csv, of texts and of a program with threads and exceptions. All have one
-# tick a nanosecond, so that sums are exact; only clock.trace has the clock that it was recorded with.
+# Into ./traces: NAME.trace and NAME.csv, of texts and of a program with threads and exceptions. All
+# have one tick a nanosecond, so that sums are exact; only clock.trace has the clock that it was
+# recorded with.
 slices_traces() {
 	mkdir -p traces
 	for name in recursion two-threads contexts resync cxx switches lost unmatched untimed open; do

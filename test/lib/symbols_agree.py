@@ -62,8 +62,9 @@ def compare(path, rows, symbolizer):
         start = last and (os.path.realpath(last["StartFileName"]), str(last["StartLine"]))
         if start and start != found:
             fail(row, "llvm-symbolizer", found, start)
-        # The addr2line of binutils 2.40 takes file 1 for file 0 in tables of DWARF 5 that link-time optimisation has made: it may
-        # be wrong about the file if llvm-symbolizer is there and says otherwise.
+        # The addr2line of binutils 2.40 takes file 1 for file 0 in tables of DWARF 5 that link-time
+        # optimisation has made: it may be wrong about the file if llvm-symbolizer is there and says
+        # otherwise.
         if start and told[1] == found[1]:
             continue
         if not row["file"] or told != found and told[1] != "?":

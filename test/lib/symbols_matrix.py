@@ -103,8 +103,8 @@ def compare_declared(rows, path, symbolizer):
         # Inlined functions come first; the last one is what the address belongs to.
         last = frames[-1] if frames else {}
         told = None
-        # LLVM 19 loses the file's name where it is that of a specification and kept in the abbreviation
-        # (gcc, DWARF 5). It has the line, and the file's name in the row.
+        # LLVM 19 loses the file's name where it is that of a specification and kept in the
+        # abbreviation (gcc, DWARF 5). It has the line, and the file's name in the row.
         name = last.get("StartFileName") or last.get("FileName")
         if name and last.get("StartLine"):
             told = os.path.realpath(name), last["StartLine"]

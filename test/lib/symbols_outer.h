@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions whose names are hard: templates, operators, constructors, lambdas, internal ones. They are put into
-// a source file, which has KEEP for "not inlined", STEP for a function of an int, and shared_step somewhere:
-// addr2line of Debian 12 confuses the files of DWARF 5 if there is more than one. Each brace stands
-// in the line of its function, so that "declared" and "begins" are the same line.
+// Functions whose names are hard: templates, operators, constructors, lambdas, internal ones. They
+// are put into a source file, which has KEEP for "not inlined", STEP for a function of an int, and
+// shared_step somewhere: addr2line of Debian 12 confuses the files of DWARF 5 if there is more than
+// one. Each brace stands in the line of its function, so that "declared" and "begins" are the same
+// line.
 // clang-format off
 extern "C" int shared_step(int x);
 namespace outer {

@@ -25,8 +25,9 @@ import parquet_read
 import slices
 
 START = "(start of a thread)"
-# What was running when a recorder attached: no call of it was recorded, so that it is none among single calls, and has
-# no calls in sums; but callgrind's readers would take its time for its caller's.
+# What was running when a recorder attached: no call of it was recorded, so that it is none among
+# single calls, and has no calls in sums; but callgrind's readers would take its time for its
+# caller's.
 ATTACHED = "[attached]"
 FIELDS = ("calls", "self", "inclusive")
 missing = set()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Traces for views_agree.py, after e2e.sh: golden ones, one with all at once, and one of a real program. All of them have
-# a clock of 1 GHz, so that nothing is rounded, and functions of different names.
+# Traces for views_agree.py, after e2e.sh: golden ones, one with all at once, and one of a real
+# program. All of them have a clock of 1 GHz, so that nothing is rounded, and functions of different
+# names.
 
 cat >mutual.txt <<'EOS'
 clock kind=tsc hz=1000000000

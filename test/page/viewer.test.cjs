@@ -135,7 +135,8 @@ const groups = {
 		assert.equal(viewer.rowFormats.time(null), '–');
 	},
 	names() {
-		// Those that the report brings, by the rule of common/short_name.h; others are as they are.
+		// Those that the report brings, by the rule of common/short_name.h; others are as
+		// they are.
 		data.shortNames = new Map([['f(int, char)', 'f']]);
 		assert.equal(viewer.shortName('f(int, char)'), 'f');
 		assert.equal(viewer.shortName('main'), 'main');

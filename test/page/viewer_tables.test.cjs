@@ -26,7 +26,8 @@ function makeRecording(facts = {}) {
 	};
 	viewer.useFacts({unit: 'ns', start: 0, program: 'program', threads: [{title: 'main'}],
 		functions, ...facts});
-	// Columns one after the other: how many levels up, fn, level, calls, self, min, max less min.
+	// Columns one after the other: how many levels up, fn, level, calls, self, min, max less
+	// min.
 	data.paths = viewer.readPaths(packed(4, [0, 0, 0, 2], [0, 1, 2, 3], [0, 0, 0, 0], [1, 2, 2, 1],
 		[10, 30, 50, 20], [110, 39, 24, 20], [0, 2, 2, 0]));
 	data.loaded = (data.loaded || 0) + 1;
@@ -56,8 +57,8 @@ test('threads', () => {
 
 test('timeline', () => {
 	makeRecording();
-	// Two rows, of two runs and one; in the only two cells path 1 has 5 ns, then paths 1 and 3 have
-	// 6 and 7; one call is the longest.
+	// Two rows, of two runs and one; in the only two cells path 1 has 5 ns, then paths 1 and 3
+	// have 6 and 7; one call is the longest.
 	viewer.readTimeline(packed(100, 2, 2, [2, [50 * 16 + 15, 1], [50 * 16]],
 		[1, [100 * 16 + 3, 2]], [1, 1, 5], [2, 1, 6, 2, 7], 1, 40, 60, 2));
 	const [thread] = data.facts.threads;
@@ -73,7 +74,8 @@ test('timeline', () => {
 
 test('waits', () => {
 	makeRecording({threads: [{}, {}]});
-	// Stretches from 10 to 15 and, preempted, from 30 to 33; nothing is known of the other thread.
+	// Stretches from 10 to 15 and, preempted, from 30 to 33; nothing is known of the other
+	// thread.
 	viewer.readWaits(packed(3, [10, 10], [20, 7], 0));
 	const [{waits}, other] = data.facts.threads;
 	same([waits.start, waits.end, waits.preempted].map(column => [...column]),
@@ -85,8 +87,8 @@ test('lanes', () => {
 	makeRecording();
 	data.time = {cells: 2};
 	const none = [0, 0];
-	// One wait of 30 ns, which function 1 made and function 2 of thread 0 ended, and in the second
-	// cell a page fault that is too short. Events begin up to 5 ns before the recording.
+	// One wait of 30 ns, which function 1 made and function 2 of thread 0 ended, and in the
+	// second cell a page fault that is too short. Events begin up to 5 ns before the recording.
 	viewer.readLanes(packed(2, [4, letters('poll')], 7, letters('größe'), 5, none,
 		[1, 25, 30, 0, 2, 0, 4, 3, 1, 0], none, [0, 1, 0, 1, 12]));
 	same(data.eventNames, ['poll', 'größe']);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A missing or malformed list, or a wrong option, stops the compilation and says where and why, once.
+// A missing or malformed list, or a wrong option, stops the compilation and says where and why,
+// once.
 // RUN: not env TEEPERF_ALLOWLIST=%t.missing %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: printf 'fun:a\nfunc:b\n' > %t.bad
 // RUN: not env TEEPERF_ALLOWLIST=%t.bad %clang -c -O1 -fpass-plugin=%plugin %s -o %t.o 2>&1 | FileCheck %s --check-prefix=BAD

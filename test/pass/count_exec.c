@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counted functions: one increment in line, no clock, no call but the cold one; the object registers;
-// without a recorder all runs as it was.
+// Counted functions: one increment in line, no clock, no call but the cold one; the object
+// registers; without a recorder all runs as it was.
 // REQUIRES: x86_64
 // RUN: echo 'fun:counted=count' > %t.list && echo 'fun:main' >> %t.list
 // RUN: env TEEPERF_ALLOWLIST=%t.list %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.some && %t.some

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// -ffat-lto-objects: the native half of the object, which a link without LTO takes, is instrumented,
-// and so is what an LTO link makes of the other half.
+// -ffat-lto-objects: the native half of the object, which a link without LTO takes, is
+// instrumented, and so is what an LTO link makes of the other half.
 // REQUIRES: lld, x86_64, llvm-at-least-18
 // RUN: %clang -O2 -flto -ffat-lto-objects -fpass-plugin=%plugin -c %s -o %t.full.o
 // RUN: %clang -O2 -flto=thin -ffat-lto-objects -fpass-plugin=%plugin -c %s -o %t.thin.o

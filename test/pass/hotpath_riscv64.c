@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// As hotpath_x86_64.c, for riscv64; the program is run under emulation. (--discard-locals: labels of assembly
-// would cut the function in pieces for llvm-objdump 14.)
+// As hotpath_x86_64.c, for riscv64; the program is run under emulation. (--discard-locals: labels
+// of assembly would cut the function in pieces for llvm-objdump 14.)
 // REQUIRES: riscv64-cross
 // RUN: env TEEPERF_CLOCK=tsc  %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.hard
 // RUN: env TEEPERF_CLOCK=soft %clang %riscv64 -O2 -fpass-plugin=%plugin -Wl,--discard-locals %s %cross_runtime/riscv64/libteeperf.a -o %t.soft

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The fast path is inline: no call and no locked instruction on it, no jump out but the cold ones, and
-// few instructions. Checked in the linked program, where the thread block is addressed directly.
+// The fast path is inline: no call and no locked instruction on it, no jump out but the cold ones,
+// and few instructions. Checked in the linked program, where the thread block is addressed
+// directly.
 // REQUIRES: x86_64
 // RUN: env TEEPERF_CLOCK=tsc  %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.tsc
 // RUN: env TEEPERF_CLOCK=soft %clang -O2 -fpass-plugin=%plugin %s %runtime -o %t.soft

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// With LTO the compiled file has no inventory, and the linked program has one, which knows of inlining
-// across files and tells internal functions of one name apart. (lld 14 loads no plugins: there the
-// compile step writes it.)
+// With LTO the compiled file has no inventory, and the linked program has one, which knows of
+// inlining across files and tells internal functions of one name apart. (lld 14 loads no plugins:
+// there the compile step writes it.)
 // REQUIRES: lld, x86_64, llvm-at-least-15
 // RUN: rm -rf %t && mkdir %t && cd %t && cp %s main.c && cp %s other.c
 // RUN: %clang -g -O2 -flto -fpass-plugin=%plugin -c main.c

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A line that names one function which is gone by the end is a warning that says where it went; one that
-// a later line overrides, a glob, and a function that other files may define are none.
+// A line that names one function which is gone by the end is a warning that says where it went; one
+// that a later line overrides, a glob, and a function that other files may define are none.
 // RUN: rm -rf %t && mkdir %t && cd %t && cp %s warnings.c
 // RUN: echo 'fun:hot' > hot.allow && echo 'fun:deep' >> hot.allow && echo 'fun:dead' >> hot.allow
 // RUN: echo 'fun:kept=force' >> hot.allow && echo 'fun:over' >> hot.allow && echo 'fun:over=skip' >> hot.allow

@@ -34,7 +34,8 @@ config.environment["TEEPERF_LLVM"] = major
 for name in ("TEEPERF_ALLOWLIST", "TEEPERF_CLOCK", "TEEPERF_TAIL_CALLS", "TEEPERF_THREADS", "TEEPERF_EXITS", "TEEPERF_LEVEL",
              "TEEPERF_SHAPE", "TEEPERF_LOG", "TEEPERF_INVENTORY", "TEEPERF_MODULE", "TEEPERF_SWITCHES"):
     config.environment.pop(name, None)
-# Texts of the sequence are looked for where it is in line; two_bodies* and all_texts have the other shapes.
+# Texts of the sequence are looked for where it is in line; two_bodies* and all_texts have the other
+# shapes.
 config.environment["TEEPERF_SHAPE"] = "inline"
 
 shape = lit_config.params.get("shape")

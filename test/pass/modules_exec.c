@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Executables, position-independent or not, static, and shared libraries loaded at run time: all run
-// with one runtime, with no recorder about.
+// Executables, position-independent or not, static, and shared libraries loaded at run time: all
+// run with one runtime, with no recorder about.
 // RUN: %clang -O2 -no-pie -fno-pic -fpass-plugin=%plugin %s %runtime -o %t.nopie -ldl && %t.nopie
 // RUN: %clang -O2 -static -fpass-plugin=%plugin %s %runtime -o %t.static && %t.static
 // RUN: %clang -O2 -static-pie -fPIE -fpass-plugin=%plugin %s %runtime -o %t.staticpie && %t.staticpie

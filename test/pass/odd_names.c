@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names that assemblers would not take: what names a function in records has a plain one of its own.
+// Names that assemblers would not take: what names a function in records has a plain one of its
+// own.
 // RUN: %clang -O1 -c -fpass-plugin=%plugin %s -o %t.o && llvm-nm %t.o | FileCheck %s
 // RUN: %clang -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s --check-prefix=ALIAS
 // CHECK-DAG: T quo"te

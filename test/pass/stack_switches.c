@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A function that calls something which may switch to another stack says so before and behind the call, and
-// notes at its entry which thread it begins in. One that calls nothing of the kind pays nothing.
+// A function that calls something which may switch to another stack says so before and behind the
+// call, and notes at its entry which thread it begins in. One that calls nothing of the kind pays
+// nothing.
 // RUN: env TEEPERF_SWITCHES=not_this,my_switch %clang -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s
 // RUN: echo 'fun:nothing' > %t.allow
 // RUN: env TEEPERF_ALLOWLIST=%t.allow TEEPERF_SWITCHES=my_switch %clang -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// With TEEPERF_SHAPE=dual programs compute the same in both bodies, on every processor: exceptions through them, inline functions of
-// two files of which one is discarded, arguments on the stack, results in memory, recursion. Without a recorder the
-// constructors run the second bodies (a gate is open until the runtime has looked for a log), and main the first.
+// With TEEPERF_SHAPE=dual programs compute the same in both bodies, on every processor: exceptions
+// through them, inline functions of two files of which one is discarded, arguments on the stack,
+// results in memory, recursion. Without a recorder the constructors run the second bodies (a gate
+// is open until the runtime has looked for a log), and main the first.
 // RUN: env TEEPERF_SHAPE=dual %clangxx -DOTHER -O0 -g -ffunction-sections -fpass-plugin=%plugin -c %s -o %t.other.o
 // RUN: for o in 0 1 2 s; do env TEEPERF_SHAPE=dual %clangxx -O$o -g -ffunction-sections -fpass-plugin=%plugin %s %t.other.o %runtime -Wl,--gc-sections -o %t.$o && %t.$o || exit 1; done
 // RUN: env TEEPERF_SHAPE=dual %clangxx -O2 -fno-omit-frame-pointer -fstack-protector-all -static -fpass-plugin=%plugin %s %t.other.o %runtime -o %t.static && %t.static

@@ -208,8 +208,8 @@ class Plan:
             if function.kind == "inline":
                 function.level = "skip"
             elif mixed and function not in self.special and choose.random() < 0.3:
-                # A destructor that unwinding calls in a function without records stands below the function
-                # that threw (docs/decisions/0011): such functions have records.
+                # A destructor that unwinding calls in a function without records stands below the
+                # function that threw (docs/decisions/0011): such functions have records.
                 if has(function.body, ("guard",)):
                     continue
                 function.level = choose.choice(["skip", "count", ("sample", choose.choice([2, 3, 8]))])

@@ -74,8 +74,8 @@ run_test() {
 	echo $status >"$results/$label.status"
 }
 
-# write_prefix FILE: a script that runs its arguments as a command, recorded if they are instrumented; for
-# suites that put a prefix before each call of the program.
+# write_prefix FILE: a script that runs its arguments as a command, recorded if they are
+# instrumented; for suites that put a prefix before each call of the program.
 write_prefix() {
 	if [ "$flavour" = native ]; then
 		printf '#!/bin/sh\nexec "$@"\n' >"$1"
@@ -95,8 +95,8 @@ PREFIX
 	chmod +x "$1"
 }
 
-# count_calls LABEL SOURCES COMMAND...: the profile's counts are callgrind's, for each function whose
-# source is below the folder SOURCES or in a system header.
+# count_calls LABEL SOURCES COMMAND...: the profile's counts are callgrind's, for each function
+# whose source is below the folder SOURCES or in a system header.
 count_calls() {
 	label=$1
 	below=$2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program without libc, and what its TEE would be: it maps the log, which is descriptor 3, makes
-// thread-local storage and a second thread, and then gives up all system calls but exit_group, before the first
-// constructor. Not instrumented.
+// thread-local storage and a second thread, and then gives up all system calls but exit_group,
+// before the first constructor. Not instrumented.
 //
 //   PROGRAM ROUNDS THREADS
 #include <stddef.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A stand-in for the Intel SGX SDK in two processes: the host's and the enclave's. They share memory at one address,
- * where the stacks of the host's threads are, so that an address on them means the same in both, as in an enclave. Each
- * host thread has a lane to a thread of the other process; only one of both runs at a time.
+ * A stand-in for the Intel SGX SDK in two processes: the host's and the enclave's. They share
+ * memory at one address, where the stacks of the host's threads are, so that an address on them
+ * means the same in both, as in an enclave. Each host thread has a lane to a thread of the other
+ * process; only one of both runs at a time.
  */
 #ifndef BORDER_H
 #define BORDER_H

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The instrumented part of the host of border.h: its threads call into the enclave, and are called back.
+// The instrumented part of the host of border.h: its threads call into the enclave, and are called
+// back.
 //
 //   PROGRAM ENCLAVE ROUNDS THREADS [empty]      exits with 7
 #include "border.h"

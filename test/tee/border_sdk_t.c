@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The enclave's part of the SDK that border.h stands in for: a process of its own. Not instrumented.
+// The enclave's part of the SDK that border.h stands in for: a process of its own. Not
+// instrumented.
 //
 //   PROGRAM LANES ARENA END...       (descriptors)
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The host's side of the border, in the form in which the SGX SDK's tool generates it: a proxy for each ECALL, a
-// bridge for each OCALL, a table of the latter.
+// The host's side of the border, in the form in which the SGX SDK's tool generates it: a proxy for
+// each ECALL, a bridge for each OCALL, a table of the latter.
 #include "border.h"
 
 uint64_t ocall_note(uint64_t n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stands between a program of test/lib/calls_* and what calls it, which the linker is told to do (--wrap=main,
-// --wrap=pthread_create): runs it SIDE_TIMES times in one process and, with one of the following, is its host. Not
-// instrumented.
+// Stands between a program of test/lib/calls_* and what calls it, which the linker is told to do
+// (--wrap=main, --wrap=pthread_create): runs it SIDE_TIMES times in one process and, with one of
+// the following, is its host. Not instrumented.
 //
 //   SIDE_REGION    port bare: the log is mapped once
 //   SIDE_BY_CALL   port bare: it is there for the time of each run, elsewhere each time, and a page fault behind it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The first process of a virtual machine of the tests (lib/machine.py): does what the host asks for, a line at a time.
+// The first process of a virtual machine of the tests (lib/machine.py): does what the host asks
+// for, a line at a time.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +126,8 @@ static void send_file(FILE *control, const char *path, const char *what, long nu
 	fflush(control);
 }
 
-// Wait until somebody is at the other end of the port with this name, or nobody any more; its path is left.
+// Wait until somebody is at the other end of the port with this name, or nobody any more; its path
+// is left.
 static void await_host(const char *name, bool gone, char path[LINE])
 {
 	find_port(name, path);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* For programs without libc: system calls, the thread pointer, and what compilers call. One file of a program has it. */
+/*
+ * For programs without libc: system calls, the thread pointer, and what compilers call. One file of
+ * a program has it.
+ */
 #ifndef NO_LIBC_H
 #define NO_LIBC_H
 

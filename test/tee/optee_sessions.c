@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A client of the example's application that opens its session again and again, and several at a time, which take turns.
-// Each session is an instance of its own, as OP-TEE has it unless an application says otherwise.
+// A client of the example's application that opens its session again and again, and several at a
+// time, which take turns. Each session is an instance of its own, as OP-TEE has it unless an
+// application says otherwise.
 //
 //   PROGRAM ROUNDS SESSIONS COMMANDS LIMIT
 #include <stdio.h>

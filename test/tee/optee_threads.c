@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A client of the example's application whose threads make their commands at the same time, each in a function of its own
-// and with a limit of its own. The operation of a command must be as it was when the command is over.
+// A client of the example's application whose threads make their commands at the same time, each in
+// a function of its own and with a limit of its own. The operation of a command must be as it was
+// when the command is over.
 //
 //   PROGRAM SESSIONS COMMANDS [hand|helper]      SESSIONS: 1, or 4: one for each thread; hand: half of the threads tell by
 //                                                hand; helper: the helper makes the commands

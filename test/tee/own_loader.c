@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program with a loader of its own: it maps libraries that neither libc nor a TEE knows of, at the same place, elsewhere, and
-// one where another was, and tells the runtime. Not instrumented.
+// A program with a loader of its own: it maps libraries that neither libc nor a TEE knows of, at
+// the same place, elsewhere, and one where another was, and tells the runtime. Not instrumented.
 //
 //   PROGRAM LIBRARY LIBRARY [careless]      exits with 7; prints the calls of each library's work
 #define _GNU_SOURCE

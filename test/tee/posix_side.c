@@ -3,9 +3,10 @@
 //
 //   PROGRAM ROUNDS THREADS [MODE]      exits with 3
 //
-// MODE: 'reuse' closes all descriptors first, and gives their numbers to the file 'own'; 'cancel' cancels each thread
-// at its beginning, which a thread that calls nothing where it could end does not notice; 'nonblock' makes descriptor 9
-// non-blocking; 'leave' ends the program while other threads go on.
+// MODE: 'reuse' closes all descriptors first, and gives their numbers to the file 'own'; 'cancel'
+// cancels each thread at its beginning, which a thread that calls nothing where it could end does
+// not notice; 'nonblock' makes descriptor 9 non-blocking; 'leave' ends the program while other
+// threads go on.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

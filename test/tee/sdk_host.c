@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stands in for the host and for the SDK of a port, in one process: it maps the log that TEEPERF_LOG names, or opens
-// the stream that SDK_STREAM names, and makes the calls into the TEE. Not instrumented.
+// Stands in for the host and for the SDK of a port, in one process: it maps the log that
+// TEEPERF_LOG names, or opens the stream that SDK_STREAM names, and makes the calls into the TEE.
+// Not instrumented.
 //
 //   PROGRAM ROUNDS THREADS      exits with 7
 //
-// PORT is sgxsdk, openenclave (the log comes with an ECALL), optee (it comes with each command, elsewhere each
-// time, and is gone behind it) or keystone (frames go out).
+// PORT is sgxsdk, openenclave (the log comes with an ECALL), optee (it comes with each command,
+// elsewhere each time, and is gone behind it) or keystone (frames go out).
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A host that makes a log, starts a program, and does nothing any more: its clock stands still, and no chunk
-// comes back. Exits with 0 if the program ended with CODE, and recorded or lost EVENTS events in all, some
-// of each.
+// A host that makes a log, starts a program, and does nothing any more: its clock stands still, and
+// no chunk comes back. Exits with 0 if the program ended with CODE, and recorded or lost EVENTS
+// events in all, some of each.
 //
 //   still_host [-tCLOCK] CHUNKS CODE EVENTS PROGRAM ARGUMENT...
 //

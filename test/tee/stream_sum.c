@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks the frames of a stream (stream.h), apart from the recorder's reader, and prints what is in them.
+// Checks the frames of a stream (stream.h), apart from the recorder's reader, and prints what is in
+// them.
 //
 //   stream_sum FILE
 #include <stdio.h>

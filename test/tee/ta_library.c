@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Beside sdk_host.c: the application has a library, which is opened by its UUID during a command, as OP-TEE's loader would do it,
-// and does the same work. Linked with --wrap=work; not instrumented.
+// Beside sdk_host.c: the application has a library, which is opened by its UUID during a command,
+// as OP-TEE's loader would do it, and does the same work. Linked with --wrap=work; not
+// instrumented.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A trusted application without libc, and what OP-TEE is around it: nobody calls constructors, the thread pointer is another
-// one in each command and points nowhere, and the log is mapped for the time of a command only, elsewhere each time.
-// A check of the log costs a system call there: more than one in a command is an error. Not instrumented.
+// A trusted application without libc, and what OP-TEE is around it: nobody calls constructors, the
+// thread pointer is another one in each command and points nowhere, and the log is mapped for the
+// time of a command only, elsewhere each time. A check of the log costs a system call there: more
+// than one in a command is an error. Not instrumented.
 //
 //   PROGRAM ROUNDS COMMANDS [outside]      exits with 7; 'outside': also calls what is instrumented between commands
 #include <stddef.h>
@@ -142,7 +143,8 @@ __attribute__((used)) static void start(uint64_t *stack)
 		log_size = (size_t)call6(SYS_lseek, log_fd, 0, 2, 0, 0, 0);
 	}
 	for (uint64_t i = 0; i < commands; i++) {
-		// Another processor than before, whose register has what another application left there.
+		// Another processor than before, whose register has what another application left
+		// there.
 		set_thread_pointer(i * PAGE + 16);
 		asked = 0;
 		if (path)
@@ -166,7 +168,8 @@ __attribute__((used)) static void start(uint64_t *stack)
 	leave(7);
 }
 
-// Emulators load a program to a multiple of 2^32. No application of OP-TEE is there: names below 4096 are not functions'.
+// Emulators load a program to a multiple of 2^32. No application of OP-TEE is there: names below
+// 4096 are not functions'.
 __asm__(".text\n\t.space 4096\n");
 
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What starts a program in a TEE: it gets the log as descriptor 3 and nothing else, and where the processor can
-// forbid it, must not read the time-stamp counter.
+// What starts a program in a TEE: it gets the log as descriptor 3 and nothing else, and where the
+// processor can forbid it, must not read the time-stamp counter.
 //
 //   tee_launch any|none PROGRAM ARGUMENT...    clocks that the program may read
 #define _GNU_SOURCE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The instrumented part of the tests of platforms: it calls nothing but itself, and each number of calls is
-// known (see work.h).
+// The instrumented part of the tests of platforms: it calls nothing but itself, and each number of
+// calls is known (see work.h).
 #include "work.h"
 
 static volatile uint64_t sink;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The runtime under ThreadSanitizer: threads that come and go and record, count and resynchronise, while
-// others switch recording, add and remove modules and counted objects, and the host, here a thread as
-// well, takes what is complete and hands chunks out again.
+// The runtime under ThreadSanitizer: threads that come and go and record, count and resynchronise,
+// while others switch recording, add and remove modules and counted objects, and the host, here a
+// thread as well, takes what is complete and hands chunks out again.
 //
 //   runtime_threads ROUNDS
 //
-// The host reads and clears chunks with ordinary accesses, so a chunk that is given back too early is a
-// race. In the end each event must have been recorded or counted as lost.
+// The host reads and clears chunks with ordinary accesses, so a chunk that is given back too early
+// is a race. In the end each event must have been recorded or counted as lost.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ static void add(uint64_t *to, uint64_t more)
 	__atomic_fetch_add(to, more, __ATOMIC_RELAXED);
 }
 
-// ---- the host --------------------------------------------------------------------------------------
+// ---- the host -----------------------------------------------------------------------------------
 
 static struct teeperf_chunk *chunk_at(uint64_t number)
 {
@@ -138,7 +138,7 @@ static void *run_host(void *unused)
 	return NULL;
 }
 
-// ---- the program -------------------------------------------------------------------------------------
+// ---- the program --------------------------------------------------------------------------------
 
 struct module {
 	struct teeperf_module_block block;

@@ -33,8 +33,8 @@ static int remove_root(void **state)
 }
 
 /*
- * A file of TEXT at PATH below the root, whose folders are made. In TEXT '@' is the root. It is written in place, as the kernel's
- * files change under the descriptor that is open.
+ * A file of TEXT at PATH below the root, whose folders are made. In TEXT '@' is the root. It is
+ * written in place, as the kernel's files change under the descriptor that is open.
  */
 static void put(const char *path, const char *text)
 {

@@ -96,7 +96,8 @@ static void lines(void **state)
 		size += (size_t)sprintf(text + size, i % 3 ? "%x\n" : "0x%x\n", i * 977);
 	struct tp_address_list list;
 	struct tp_err err;
-	// With the end of the last line and without; 7 and 70000 fall at all places of a line, and of a block.
+	// With the end of the last line and without; 7 and 70000 fall at all places of a line, and
+	// of a block.
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(
 		    read_pieces(&list, text, size - (size_t)(i % 2), i / 2 ? 7 : 70000, &err), 0);

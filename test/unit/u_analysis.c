@@ -126,7 +126,8 @@ static void losses_are_counted_once(void **state)
 		   "chunk thread=1\n	lost 8\n"
 		   "end lost-early=100 lost-overflow=1000\n");
 	analyse();
-	// The larger of what the table and the records of a thread say, and what no thread knows of.
+	// The larger of what the table and the records of a thread say, and what no thread knows
+	// of.
 	assert_int_equal(analysis.lost, 10 + 8 + 100 + 1000);
 	assert_int_equal(analysis.counts.lost, 17);
 	end();
@@ -281,7 +282,8 @@ static void check_threads(uint64_t first, uint64_t second)
 	assert_int_equal(calls, first + second);
 }
 
-// Nothing tells which of the calls without records are below a, or took long: as many as of those with some.
+// Nothing tells which of the calls without records are below a, or took long: as many as of those
+// with some.
 static void filtered_samples_are_scaled(void **state)
 {
 	(void)state;
@@ -490,7 +492,8 @@ static void a_run_without_a_clock(void **state)
 	end();
 }
 
-// Threads of which the replay knows that they have no marks are not read again for them; one that was chosen is all.
+// Threads of which the replay knows that they have no marks are not read again for them; one that
+// was chosen is all.
 static void marks_are_counted(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arrays that grow: contents stay, and what does not fit leaves all as it was. Searches in sorted ones.
+// Arrays that grow: contents stay, and what does not fit leaves all as it was. Searches in sorted
+// ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -45,7 +45,8 @@ static void test_forked_child_is_silent(void **state)
 	if (child == 0) {
 		for (int i = 0; i < 10; i++)
 			event(0x666000);
-		// A sequence that a forking signal handler interrupted writes where it was about to.
+		// A sequence that a forking signal handler interrupted writes where it was about
+		// to.
 		tp_store_relaxed((uint64_t *)(uintptr_t)cursor, 0x666);
 		tp_fetch_add_relaxed(&tp_process.header->tail, 1);
 		// Children of the child are not counted.
@@ -187,7 +188,8 @@ static void test_early_events_are_counted(void **state)
 	assert_int_equal(event(0x401000), 64);
 }
 
-// Words that a host might choose: promised chunks that do not exist, tickets served for ever, chance.
+// Words that a host might choose: promised chunks that do not exist, tickets served for ever,
+// chance.
 static bool scribbling;
 
 static void *scribble(void *argument)
@@ -236,8 +238,8 @@ static void *run_against_scribbler(void *argument)
 }
 
 // A host that writes over all that is shared while generations of threads run: four, and more until
-// threads and host have met often enough, which on a busy machine takes its time. What the runtime stores
-// stays in the log: around its mapping there is nothing to write to.
+// threads and host have met often enough, which on a busy machine takes its time. What the runtime
+// stores stays in the log: around its mapping there is nothing to write to.
 static void test_scribbling_host(void **state)
 {
 	(void)state;
@@ -436,7 +438,8 @@ static void test_selections(void **state)
 	assert_gates(TEEPERF_GATE_OFF, TEEPERF_GATE_SOFT, TEEPERF_GATE_OFF);
 }
 
-// While recording is off, too, choices and what follows them have times that do not descend, although clocks may.
+// While recording is off, too, choices and what follows them have times that do not descend,
+// although clocks may.
 static void test_selections_in_order(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is written where a thread goes over the border of a TEE, and the numbers by which both sides know a crossing.
+// What is written where a thread goes over the border of a TEE, and the numbers by which both sides
+// know a crossing.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +65,8 @@ static void test_numbers(void **state)
 	assert_int_equal(words_of(0)[at], 0);
 }
 
-// Calls in progress have places of their own; where there is none left, one is not known, and none is another's.
+// Calls in progress have places of their own; where there is none left, one is not known, and none
+// is another's.
 static void test_many(void **state)
 {
 	(void)state;
@@ -219,8 +221,8 @@ static void test_command(void **state)
 	}
 }
 
-// Commands in progress have labels of their own, whichever comes first on the other side. Threads that never come back
-// take theirs with them.
+// Commands in progress have labels of their own, whichever comes first on the other side. Threads
+// that never come back take theirs with them.
 static void test_command_many(void **state)
 {
 	(void)state;
@@ -242,7 +244,8 @@ static void test_command_many(void **state)
 		arrive(&commands[i], i + 1);
 }
 
-// What is not all of the log, for both to write, stays as it is; so does all where the program has told of the call.
+// What is not all of the log, for both to write, stays as it is; so does all where the program has
+// told of the call.
 static void test_command_left_alone(void **state)
 {
 	(void)state;

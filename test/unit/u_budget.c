@@ -213,7 +213,8 @@ static void without_a_name(void **state)
 	assert_true(cost > 1.99);
 }
 
-// At 20 ns, 1.5 million pairs of jump records a second are 3 %: two functions of 1.5 % each do not both fit beside them.
+// At 20 ns, 1.5 million pairs of jump records a second are 3 %: two functions of 1.5 % each do not
+// both fit beside them.
 static void jumps_have_their_part(void **state)
 {
 	(void)state;

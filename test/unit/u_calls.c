@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls one after another, ranges of time and least times, against what the whole list of calls says: on
-// random records of nested calls, with exits that are missing and unwinding.
+// Calls one after another, ranges of time and least times, against what the whole list of calls
+// says: on random records of nested calls, with exits that are missing and unwinding.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Processor time and memory of control groups of version 1 and 2, from folders that look like the kernel's.
+// Processor time and memory of control groups of version 1 and 2, from folders that look like the
+// kernel's.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

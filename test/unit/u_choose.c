@@ -184,7 +184,8 @@ static void cheap_events_are_not_sampled(void **state)
 	assert_int_equal(items[1].level, TP_CATEGORY_SAMPLE);
 }
 
-// Events and samples have bounds of their own, and no choice exceeds them; what events name is none of samples'.
+// Events and samples have bounds of their own, and no choice exceeds them; what events name is none
+// of samples'.
 static void samples_have_a_bound_of_their_own(void **state)
 {
 	(void)state;
@@ -223,7 +224,8 @@ static void samples_have_a_bound_of_their_own(void **state)
 	assert_true(chosen.sample_bound > 359.999 && chosen.sample_bound < 360.001);
 }
 
-// Code that makes the program larger costs, whatever the calls: the choice, against all that there are, counts it.
+// Code that makes the program larger costs, whatever the calls: the choice, against all that there
+// are, counts it.
 static void the_size_of_code_counts(void **state)
 {
 	(void)state;
@@ -295,7 +297,8 @@ static void the_log_may_be_what_is_short(void **state)
 	assert_true(chosen.bound == 145);
 }
 
-// What costs next to nothing is in, though it has no time of its own; all of it together is bounded.
+// What costs next to nothing is in, though it has no time of its own; all of it together is
+// bounded.
 static void cheap_functions_are_in(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chunks of a trace, packed and as they are: the same records; and chunks that are damaged in spite of
-// a good checksum, as a hostile program or recorder might leave them.
+// Chunks of a trace, packed and as they are: the same records; and chunks that are damaged in spite
+// of a good checksum, as a hostile program or recorder might leave them.
 #define _GNU_SOURCE // memfd_create
 #include <setjmp.h>
 #include <stdarg.h>

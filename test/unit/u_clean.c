@@ -37,7 +37,8 @@ static void text_is_cleaned(void **state)
 	     "2J",
 		"??2J"},
 	    {"\x80\x9f", "??"},
-	    // Letters that hold such bytes: U+00DB, U+045B, U+26D4, U+1F6D1; and U+00A0, which is no control.
+	    // Letters that hold such bytes: U+00DB, U+045B, U+26D4, U+1F6D1; and U+00A0, which is
+	    // no control.
 	    {"\xc3\x9b", "\xc3\x9b"},
 	    {"\xd1\x9b", "\xd1\x9b"},
 	    {"\xe2\x9b\x94", "\xe2\x9b\x94"},
@@ -54,7 +55,8 @@ static void text_is_cleaned(void **state)
 	    // Latin-1, which is not UTF-8.
 	    {"\xe9t\xe9", "?t?"},
 	    {"\xff\x9b", "??"},
-	    // Marks, embeddings, overrides and isolates of direction; separators of lines and paragraphs.
+	    // Marks, embeddings, overrides and isolates of direction; separators of lines and
+	    // paragraphs.
 	    {"a\xe2\x80\xae"
 	     "b",
 		"a???b"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What recording has cost comes off the times: the same whatever the stack did, never more than there
-// is, and so that the parts make up the whole. The costs of a trace are believed if they can be true.
+// What recording has cost comes off the times: the same whatever the stack did, never more than
+// there is, and so that the parts make up the whole. The costs of a trace are believed if they can
+// be true.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -239,8 +240,8 @@ static void uncertainty_follows_the_costs(void **state)
 	assert_int_equal(uncertainty_of("f"), 30 + 2 * 7 + 3464);
 	assert_int_equal(uncertainty_of("g"), 2 * 30 + 2828);
 	end();
-	// Of f's own time, three stretches of half a period, half of a wait comes off for each period; so much it may be
-	// off, too.
+	// Of f's own time, three stretches of half a period, half of a wait comes off for each
+	// period; so much it may be off, too.
 	analyse(BOUNDS("soft-tsc", "0", "0") "\tline \"cost_wait_ps=1000000\"\n" CALLS, true);
 	assert_int_equal(self_of("f"), 2997 - 750);
 	assert_int_equal(uncertainty_of("f"), 3464 + 750);
@@ -274,7 +275,8 @@ static void uncertainty_follows_the_costs(void **state)
 	"\tline \"cost_in_off_ps=0\"\n\tline \"cost_out_off_ps=0\"\n"                    \
 	"\tline \"cost_wait_ps=200000\"\n"
 
-// A call that ends without a look has the time to the next one: its caller has no stretch behind it.
+// A call that ends without a look has the time to the next one: its caller has no stretch behind
+// it.
 static void waits_are_for_looks(void **state)
 {
 	(void)state;
@@ -289,7 +291,8 @@ static void waits_are_for_looks(void **state)
 	end();
 }
 
-// Many short stretches and one long one: each of the short ones has its share, the long one has one wait.
+// Many short stretches and one long one: each of the short ones has its share, the long one has one
+// wait.
 static void waits_are_for_each_stretch(void **state)
 {
 	(void)state;
@@ -309,7 +312,8 @@ static void waits_are_for_each_stretch(void **state)
 	tp_buf_release(&text);
 }
 
-// Calls that are too short to be seen are part of their caller, and so are their looks; what was taken off is the same.
+// Calls that are too short to be seen are part of their caller, and so are their looks; what was
+// taken off is the same.
 static void short_calls_bring_their_looks(void **state)
 {
 	(void)state;
@@ -332,7 +336,8 @@ static void short_calls_bring_their_looks(void **state)
 	end();
 }
 
-// What is measured here is a time, of which no test can know how long it is; but its parts can be known.
+// What is measured here is a time, of which no test can know how long it is; but its parts can be
+// known.
 static void a_cost_has_parts(void **state)
 {
 	(void)state;

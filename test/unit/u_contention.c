@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How many threads were in a function at once, against counting in each tick: of random times, and of random
-// traces with recursion.
+// How many threads were in a function at once, against counting in each tick: of random times, and
+// of random traces with recursion.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -222,7 +222,8 @@ static void random_traces(void **state)
 	}
 }
 
-// A least time chooses the same calls for the sums and for the calls, though only the sums are without a cost.
+// A least time chooses the same calls for the sums and for the calls, though only the sums are
+// without a cost.
 static void a_least_time_leaves_the_long_calls(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads with several stacks: random programs whose calls each keep their own account of time, and what
-// the stack makes of their records; then hostile records, which must only be survived.
+// Threads with several stacks: random programs whose calls each keep their own account of time, and
+// what the stack makes of their records; then hostile records, which must only be survived.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,7 +107,8 @@ static void resync(uint32_t function, uint64_t position)
 	program.words[program.count++] = position;
 }
 
-// Leave for another stack, by a leave or, as longjmp does, without one; or by the end of this stack.
+// Leave for another stack, by a leave or, as longjmp does, without one; or by the end of this
+// stack.
 static void change(void)
 {
 	const uint32_t from = program.current;
@@ -121,7 +122,8 @@ static void change(void)
 		program.named[from] = top->position;
 		resync(top->function, top->position | TEEPERF_POSITION_LEAVES);
 	} else if (!jumps) {
-		// A function without records leaves. If nothing of the stack is, it still has a name.
+		// A function without records leaves. If nothing of the stack is, it still has a
+		// name.
 		program.named[from] = here() - TEEPERF_POSITION_BETWEEN;
 		resync(pick(FUNCTIONS), program.named[from] | TEEPERF_POSITION_LEAVES);
 	} else {

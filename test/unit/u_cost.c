@@ -79,8 +79,8 @@ static void costs(void **state)
 	check_near(TP_COST_CLOSED_NS, 1.4);
 	cost.closed_ns = 2;
 	check_near(tp_cost_call_ns(&cost, TP_CATEGORY_SKIP, 1), 2);
-	// Of 60,000 instructions a function's code makes one in a thousand more, of which a quarter costs; but no more than
-	// its calls can miss, and nothing where all fits the cache.
+	// Of 60,000 instructions a function's code makes one in a thousand more, of which a quarter
+	// costs; but no more than its calls can miss, and nothing where all fits the cache.
 	struct tp_cost_code code = {.time_ns = 1e9, .instrs = 60000, .functions = 200};
 	check_near(tp_cost_code_ns(&code, 1e9), 0.25 * 0.001 * 1e9);
 	check_near(tp_cost_code_ns(&code, 100), 800);

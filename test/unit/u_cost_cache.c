@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Costs that are kept from one recording to the next: what holds is found again, all else is as if it were not there.
+// Costs that are kept from one recording to the next: what holds is found again, all else is as if
+// it were not there.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <setjmp.h>

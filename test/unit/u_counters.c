@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counters of the kernel: names, what is counted of whom, and what is said where there is nothing to count.
+// Counters of the kernel: names, what is counted of whom, and what is said where there is nothing
+// to count.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,7 +155,8 @@ static void faults_are_counted_to_the_page(void **state)
 	(void)state;
 	const uint64_t none = faults_of(0);
 	const uint64_t some = faults_of(5000);
-	// Besides its pages it takes those of the tables and of the stack, which may be a few more or less.
+	// Besides its pages it takes those of the tables and of the stack, which may be a few more
+	// or less.
 	assert_in_range(some - none, 5000 - 20, 5000 + 20);
 }
 

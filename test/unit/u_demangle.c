@@ -35,7 +35,8 @@ static void names(void **state)
 	check("_Z3runv.cold", "run() [clone .cold]");
 }
 
-// Each level is twice as long as the one before it: 36 levels in 370 bytes are more than there is memory.
+// Each level is twice as long as the one before it: 36 levels in 370 bytes are more than there is
+// memory.
 static void a_name_does_not_explode(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Comparing runs: functions that have moved are the same, those of other modules are not; paths; rules.
+// Comparing runs: functions that have moved are the same, those of other modules are not; paths;
+// rules.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

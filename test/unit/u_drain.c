@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A drain that packs chunks, and what it does when the program has filled most of the log: chunks are then written as they are,
-// until there is room again.
+// A drain that packs chunks, and what it does when the program has filled most of the log: chunks
+// are then written as they are, until there is room again.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

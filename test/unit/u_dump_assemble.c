@@ -97,7 +97,8 @@ static void times_of_64_bits(void **state)
 	    words, 7);
 }
 
-// A label stands for the position of its record: sequence * chunk size + offset, SYNC words counted.
+// A label stands for the position of its record: sequence * chunk size + offset, SYNC words
+// counted.
 static void labels_are_positions(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Traces as text: the exact text of each section, and bytes where text would not be the whole truth.
+// Traces as text: the exact text of each section, and bytes where text would not be the whole
+// truth.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

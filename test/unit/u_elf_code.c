@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The hash of code: the runtime's of what is in memory and the analyzer's of the file are the same, and change with code and names.
+// The hash of code: the runtime's of what is in memory and the analyzer's of the file are the same,
+// and change with code and names.
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Debug sections: plain, packed by zlib and zstd, in the old .zdebug form; headers that lie, bombs, damage.
+// Debug sections: plain, packed by zlib and zstd, in the old .zdebug form; headers that lie, bombs,
+// damage.
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

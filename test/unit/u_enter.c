@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A log that is handed to the program while it runs: that comes and goes, elsewhere each time, at addresses
-// that are no multiples of the chunk size.
+// A log that is handed to the program while it runs: that comes and goes, elsewhere each time, at
+// addresses that are no multiples of the chunk size.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <setjmp.h>
@@ -281,7 +281,8 @@ static void test_for_good(void **state)
 	assert_int_equal(__teeperf_enter(at, REGION), 0);
 }
 
-// A module that comes while the log is away must not look at the log's lists; nor must the process's end.
+// A module that comes while the log is away must not look at the log's lists; nor must the
+// process's end.
 static void test_module_without_log(void **state)
 {
 	(void)state;

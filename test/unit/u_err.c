@@ -122,7 +122,8 @@ static void test_excerpts(void **state)
 		assert_int_equal(err.caret % 2, 0);
 	}
 
-	// Of bytes that are no characters so many may be left out at the end that the place is among them.
+	// Of bytes that are no characters so many may be left out at the end that the place is
+	// among them.
 	memset(line, 0xa1, sizeof(line) - 1);
 	tp_err_set_line(&err, TP_ERR_SYNTAX, "x", 1, 200, "bad");
 	tp_err_set_excerpt(&err, line, sizeof(line) - 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Estimates of what functions did while they were off: by hand, and how often their intervals hold what was so.
+// Estimates of what functions did while they were off: by hand, and how often their intervals hold
+// what was so.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,8 @@ static void assert_near(double value, double wanted, double within)
 
 static const struct tp_estimate_cost nothing = {0, 0};
 
-// Rates 2, 4, 3, 3: steps of 2, -1, 0. s^2 = (4 + 1 + 0) / 6, sum of squares of what they stand for 4 * 100.
+// Rates 2, 4, 3, 3: steps of 2, -1, 0. s^2 = (4 + 1 + 0) / 6, sum of squares of what they stand for
+// 4 * 100.
 static void by_hand(void **state)
 {
 	(void)state;
@@ -62,7 +64,8 @@ static void cost_in_interval(void **state)
 	assert_near(off.value, 60, 1e-9);
 	// If an event costs 0.02 more, the 5 ticks are 4, and the value 75: by the slope 12.
 	assert_near(off.margin, tp_estimate_student(1.6) * 12, 1e-9);
-	// Times that are as full of events as the window: if these cost more, both are less, and what they are of each other stays.
+	// Times that are as full of events as the window: if these cost more, both are less, and
+	// what they are of each other stays.
 	const struct tp_estimate_sample full[] = {
 	    {10, 5, 10, 50, 100}, {10, 5, 10, 50, 100}, {10, 5, 10, 50, 100}};
 	assert_near(tp_estimate_off(full, 3, &cost, 0).value, 60, 1e-9);
@@ -82,7 +85,8 @@ static void student(void **state)
 		assert_true(tp_estimate_student(df) > tp_estimate_student(df + 0.1));
 }
 
-// Functions that are always on are called 10 times in a tick of the program's own, beside windows and in them.
+// Functions that are always on are called 10 times in a tick of the program's own, beside windows
+// and in them.
 static void cost_of_events(void **state)
 {
 	(void)state;
@@ -92,7 +96,8 @@ static void cost_of_events(void **state)
 	struct tp_estimate_cost cost;
 	assert_true(tp_estimate_cost(paces, 4, &nothing, &cost));
 	assert_near(cost.ticks, 0.1, 1e-6);
-	// All windows say the same. The count of steady calls is known to its root: 200 + 1, with a lever of 4 * 10 * 50.
+	// All windows say the same. The count of steady calls is known to its root: 200 + 1, with a
+	// lever of 4 * 10 * 50.
 	assert_near(cost.variance, 201 / (2000.0 * 2000), 1e-9);
 	// A guess counts by how good it is.
 	const struct tp_estimate_cost guess = {0.2, cost.variance / 3};
@@ -106,7 +111,8 @@ static void cost_of_events(void **state)
 	const struct tp_estimate_pace silent = {10, 50, 0, 100, 20, 0};
 	const struct tp_estimate_pace silents[] = {silent, silent, silent};
 	assert_false(tp_estimate_cost(silents, 3, &nothing, &cost));
-	// One window in which all steady calls are, and others that have none: that is not known well.
+	// One window in which all steady calls are, and others that have none: that is not known
+	// well.
 	const struct tp_estimate_pace most = {10, 50, 500, 100, 20, 9800};
 	const struct tp_estimate_pace few = {10, 50, 10, 100, 20, 98};
 	const struct tp_estimate_pace uneven[] = {most, few, few};
@@ -138,8 +144,9 @@ static double random_part(void)
 enum { STEPS = 20000, WINDOW = 10 };
 
 /*
- * A program that is in one of two phases, each for LENGTH steps in the mean, in which a function is called 8 times a step, and in
- * the other one so often as CALM says; it is in the first one for PART of the time. Windows of 10 steps. Whether the interval holds the calls outside of them.
+ * A program that is in one of two phases, each for LENGTH steps in the mean, in which a function is
+ * called 8 times a step, and in the other one so often as CALM says; it is in the first one for
+ * PART of the time. Windows of 10 steps. Whether the interval holds the calls outside of them.
  */
 static bool holds(uint32_t windows, double length, double calm, double part)
 {
@@ -176,8 +183,8 @@ static bool holds(uint32_t windows, double length, double calm, double part)
 	return fabs(off.value - truth) <= off.margin;
 }
 
-// Of 1,000 intervals of 95 % at least 900 are to hold it, also with few windows and phases of any length. Not by chance: the
-// numbers are the same each time.
+// Of 1,000 intervals of 95 % at least 900 are to hold it, also with few windows and phases of any
+// length. Not by chance: the numbers are the same each time.
 static void intervals_hold(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Plans of experiments: what is read, what is refused and where, the grid, its order, and placeholders.
+// Plans of experiments: what is read, what is refused and where, the grid, its order, and
+// placeholders.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,7 +150,8 @@ static void test_order(void **state)
 	close_plan(&at);
 }
 
-// Each place of each cell is drawn alike: 24 orders of four cells, 2,400 rounds, within five standard deviations.
+// Each place of each cell is drawn alike: 24 orders of four cells, 2,400 rounds, within five
+// standard deviations.
 static void test_shuffle(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Results of experiments: intervals of medians, files of runs that are whole or are none, and tables.
+// Results of experiments: intervals of medians, files of runs that are whole or are none, and
+// tables.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,9 +28,10 @@ static void test_median(void **state)
 }
 
 /*
- * The ends of the exact bootstrap distribution of the median of 1 ... n, for odd n from binomials: P(median <= k) is
- * P(Binomial(n, k/n) >= (n+1)/2); for even n by drawing all n^n samples. In each case the probability at the neighbours
- * is further from 2.5 % than 9,999 samples come by chance (five standard deviations, 0.8 points).
+ * The ends of the exact bootstrap distribution of the median of 1 ... n, for odd n from binomials:
+ * P(median <= k) is P(Binomial(n, k/n) >= (n+1)/2); for even n by drawing all n^n samples. In each
+ * case the probability at the neighbours is further from 2.5 % than 9,999 samples come by chance
+ * (five standard deviations, 0.8 points).
  */
 static void test_bootstrap(void **state)
 {

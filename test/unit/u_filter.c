@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Filters of an analysis by functions, depth and time, on a tree small enough to see the numbers; and the
-// tree of paths that is made of what they leave.
+// Filters of an analysis by functions, depth and time, on a tree small enough to see the numbers;
+// and the tree of paths that is made of what they leave.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,8 @@ static void end(void)
 	tp_buf_release(&file);
 }
 
-// "main 1 100 25; " and so on for each path: calls, inclusive and self of it, indented by its depth.
+// "main 1 100 25; " and so on for each path: calls, inclusive and self of it, indented by its
+// depth.
 static const char *paths_of(struct tp_analysis_options options)
 {
 	struct tp_paths paths;
@@ -109,7 +110,8 @@ static void by_function(void **state)
 	assert_string_equal(
 	    paths_of((struct tp_analysis_options){.ignore = leaf, .ignore_count = 1}),
 	    "main 1 71 30;.work(int) 2 41 35;..other 1 6 6;");
-	// A glob is for the whole name, without its parameters too; a regular expression for a part.
+	// A glob is for the whole name, without its parameters too; a regular expression for a
+	// part.
 	static const char *const regex[] = {"/^oth/"};
 	assert_string_equal(
 	    paths_of((struct tp_analysis_options){

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pieces of a fleet: buckets of durations and how far off they are, keys of paths, groups of threads, names of folders.
+// Pieces of a fleet: buckets of durations and how far off they are, keys of paths, groups of
+// threads, names of folders.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pieces of 'fleet serve': which runs a set has, the test of two sets, quantiles, a link of paths that a file made up.
+// Pieces of 'fleet serve': which runs a set has, the test of two sets, quantiles, a link of paths
+// that a file made up.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,7 +163,8 @@ static void comparisons(void **state)
 {
 	double t;
 	(void)state;
-	// Five values of variance 2.5 on each side: the standard error is 1, with 8 degrees of freedom 2.306 are needed.
+	// Five values of variance 2.5 on each side: the standard error is 1, with 8 degrees of
+	// freedom 2.306 are needed.
 	assert_int_equal(verdict(one_function(5, 10, 10), one_function(5, 12.2, 10), 5, &t), 0);
 	assert_true(fabs(t - 2.2) < 1e-9);
 	assert_int_equal(verdict(one_function(5, 10, 10), one_function(5, 12.4, 10), 5, &t), 1);

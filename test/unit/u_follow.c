@@ -89,7 +89,8 @@ static void expect_name(const struct tp_follow *of, const char *name)
 	free(path);
 }
 
-// No two traces of a recording have one name, wherever the first one is: recorded, being completed, complete.
+// No two traces of a recording have one name, wherever the first one is: recorded, being completed,
+// complete.
 static void names_are_taken_once(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The end of a followed process: its trace says when that was noticed, and how it ended, however late it is completed.
+// The end of a followed process: its trace says when that was noticed, and how it ended, however
+// late it is completed.
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What Gramine prints of SGX: read in pieces of any size, added up over processes, and passed on as it is.
+// What Gramine prints of SGX: read in pieces of any size, added up over processes, and passed on as
+// it is.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

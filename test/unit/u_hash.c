@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Hashes that are written down may never change: known values of FNV-1a, and what the pass and the recorder agree on.
+// Hashes that are written down may never change: known values of FNV-1a, and what the pass and the
+// recorder agree on.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

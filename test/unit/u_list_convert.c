@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lists of other tools: what each format becomes, what is lost and said so, that decisions are the
 // other tool's, and round trips.
-// One file above 600 lines: a test is a list as text and what becomes of it, by the same few functions.
+// One file above 600 lines: a test is a list as text and what becomes of it, by the same few
+// functions.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -388,7 +389,9 @@ static void test_fmt(void **state)
 	assert_int_equal(out.size, 0);
 }
 
-/* ---- random ones ------------------------------------------------------------------------------ */
+/*
+ * ---- random ones ------------------------------------------------------------------------------
+ */
 
 static uint32_t seed = 1;
 

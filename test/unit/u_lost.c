@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Events that are lost without a look for a chunk (runtime/arch/slow.S): exact whatever comes between, and cheap.
+// Events that are lost without a look for a chunk (runtime/arch/slow.S): exact whatever comes
+// between, and cheap.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <setjmp.h>

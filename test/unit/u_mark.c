@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the runtime writes where the program marks a moment or a phase: whole names, in one chunk, or nothing.
+// What the runtime writes where the program marks a moment or a phase: whole names, in one chunk,
+// or nothing.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -133,7 +134,8 @@ static void test_off(void **state)
 	expect_text("on");
 }
 
-// In a signal handler that came while its thread was in the runtime, a mark is lost and counted, as events are.
+// In a signal handler that came while its thread was in the runtime, a mark is lost and counted, as
+// events are.
 static void test_busy(void **state)
 {
 	(void)state;
@@ -170,7 +172,8 @@ static void jump_out(int signal)
 	siglongjmp(out, 1);
 }
 
-// A handler jumps out while a name is being written: there is no mark with half of it, and nothing else is lost.
+// A handler jumps out while a name is being written: there is no mark with half of it, and nothing
+// else is lost.
 static void test_jump_out(void **state)
 {
 	(void)state;

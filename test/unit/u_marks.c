@@ -75,7 +75,8 @@ static void test_phases(void **state)
 	release();
 }
 
-// Names that are too long, that steer terminals, that stand alone or in pieces; raw words that look like marks.
+// Names that are too long, that steer terminals, that stand alone or in pieces; raw words that look
+// like marks.
 static void test_odd(void **state)
 {
 	(void)state;
@@ -124,7 +125,8 @@ static void add_marks(struct tp_buf *text, const char *record, uint32_t count)
 	}
 }
 
-// Phases in phases: more than are searched, and more than are remembered. What ends is what began last, or nothing.
+// Phases in phases: more than are searched, and more than are remembered. What ends is what began
+// last, or nothing.
 static void test_deep(void **state)
 {
 	(void)state;
@@ -178,7 +180,8 @@ static void test_many(void **state)
 		for (int i = 0; i < EACH; i++)
 			tp_buf_add_string(&text, i ? "\t1 mark\n" : "\t1 phase-begin \"p\"\n");
 	}
-	// The begin of the last phase is not kept: its end ends no other phase, and is no mark itself.
+	// The begin of the last phase is not kept: its end ends no other phase, and is no mark
+	// itself.
 	tp_buf_add_string(&text, "\t2 phase-end \"p\"\n\t3 phase-end \"p\"\n\t4 phase-end \"p\"\n");
 	read_text(text.data);
 	enum { ALL = (TP_MARKS_MAX / EACH + 2) * EACH };

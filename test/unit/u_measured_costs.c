@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What recording a function costs, from a trace in which it was left out of windows: the cost that was put into the times comes
-// out, is taken off in another trace, and gives way to the constants where it is not known any better.
+// What recording a function costs, from a trace in which it was left out of windows: the cost that
+// was put into the times comes out, is taken off in another trace, and gives way to the constants
+// where it is not known any better.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,8 @@ static void add_functions(struct tp_buf *text)
 	    "chunk time=1000\n");
 }
 
-// A call of `caller` from TIME on, which works for OWN and calls f so often, for LEAF each; a record's two events cost COST.
+// A call of `caller` from TIME on, which works for OWN and calls f so often, for LEAF each; a
+// record's two events cost COST.
 static uint64_t add_call(struct tp_buf *text, uint64_t time, uint64_t own, bool leaf, uint64_t cost)
 {
 	tp_buf_addf(text, "\t%llu enter caller\n", (unsigned long long)time);
@@ -56,8 +58,8 @@ static uint64_t add_call(struct tp_buf *text, uint64_t time, uint64_t own, bool 
 }
 
 /*
- * Windows of which f is left out of each fifth, and its recording costs COST. What the caller does besides becomes more from window
- * to window, as programs do, and by up to NOISE more.
+ * Windows of which f is left out of each fifth, and its recording costs COST. What the caller does
+ * besides becomes more from window to window, as programs do, and by up to NOISE more.
  */
 static void measure(struct tp_measured_costs *costs, uint64_t cost, uint64_t noise)
 {
@@ -115,7 +117,8 @@ static void costs_come_out(void **state)
 		assert_null(tp_measured_costs_find(&costs, ""));
 		const struct tp_measured_cost *cost = tp_measured_costs_find(&costs, "f");
 		assert_non_null(cost);
-		// Half of it in the call, as the constants have it; the caller's change from window to window is a tick.
+		// Half of it in the call, as the constants have it; the caller's change from window
+		// to window is a tick.
 		const double ps = cost->in_ps + cost->out_ps;
 		assert_true(cost->in_ps == cost->out_ps);
 		assert_true(

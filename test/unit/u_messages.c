@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What comes over the recorder's two sockets: only whole messages are taken, and their numbers stay within bounds.
+// What comes over the recorder's two sockets: only whole messages are taken, and their numbers stay
+// within bounds.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

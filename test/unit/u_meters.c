@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The sections COUNTERS and ENERGY: what a recorder writes, and what a reader makes of them, also of damaged ones.
+// The sections COUNTERS and ENERGY: what a recorder writes, and what a reader makes of them, also
+// of damaged ones.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

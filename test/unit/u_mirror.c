@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is done with a region at the word of a stream: words go to their places in the tables and nowhere else, wherever
-// a frame begins and ends; chunks go where the drain has room.
+// What is done with a region at the word of a stream: words go to their places in the tables and
+// nowhere else, wherever a frame begins and ends; chunks go where the drain has room.
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>

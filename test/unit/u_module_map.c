@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whose a name is: modules that take turns at one place, come back elsewhere, or lie over one another.
+// Whose a name is: modules that take turns at one place, come back elsewhere, or lie over one
+// another.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -222,8 +223,8 @@ static void whole_chunk(void **state)
 	assert_int_equal(words[25], before[4]); // behind counts that cannot be
 }
 
-// Any numbers: names have at most one meaning, and nothing takes long. Addresses beyond all bounds, a
-// module over everything, and thousands in one place.
+// Any numbers: names have at most one meaning, and nothing takes long. Addresses beyond all bounds,
+// a module over everything, and thousands in one place.
 static void hostile(void **state)
 {
 	(void)state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stacks that move between threads: random programs whose calls each keep their own account, and what the analysis
-// makes of their records, in all and in parts of the time; then threads that wait for one another in vain.
+// Stacks that move between threads: random programs whose calls each keep their own account, and
+// what the analysis makes of their records, in all and in parts of the time; then threads that wait
+// for one another in vain.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -354,7 +355,8 @@ static void programs(void **state)
 		uint64_t all = 0;
 		for (uint32_t t = 0; t < THREADS; t++)
 			all += busy[t];
-		// Times begin with the first record. Two parts of them, and short calls as part of their callers.
+		// Times begin with the first record. Two parts of them, and short calls as part of
+		// their callers.
 		const uint64_t middle = 1 + (uint64_t)pick((uint32_t)(now - 1000));
 		assert_int_equal(
 		    self_in(&trace, 0, middle, 0) + self_in(&trace, middle, now, 0), all);
@@ -366,7 +368,8 @@ static void programs(void **state)
 	assert_true(moved > 1000);
 }
 
-// Each of two threads waits for a stack that the other leaves behind where it waits; others never were, or are taken twice.
+// Each of two threads waits for a stack that the other leaves behind where it waits; others never
+// were, or are taken twice.
 static void in_vain(void **state)
 {
 	(void)state;
@@ -399,7 +402,8 @@ static void in_vain(void **state)
 	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
 	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
 	assert_int_equal(analysis.counts.moved, 6);
-	// One of the two goes on in vain, and the other then gets what that one leaves; and one of two gets the third's.
+	// One of the two goes on in vain, and the other then gets what that one leaves; and one of
+	// two gets the third's.
 	assert_int_equal(analysis.counts.apart, 4);
 	tp_analysis_release(&analysis);
 	tp_tracefile_close(&trace);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Notes as data: which a trace gets, what rules name, and that docs/troubleshooting.md lists all kinds.
+// Notes as data: which a trace gets, what rules name, and that docs/troubleshooting.md lists all
+// kinds.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

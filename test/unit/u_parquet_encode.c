@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Parquet's encodings: what is written is read, of any width and number; an example of the format's own document.
+// Parquet's encodings: what is written is read, of any width and number; an example of the format's
+// own document.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Times by path in whole nanoseconds: with clocks of any rate, what a thread spent in a path with all below it is right
-// to a nanosecond; and formats that repeat callers refuse what nobody could read.
+// Times by path in whole nanoseconds: with clocks of any rate, what a thread spent in a path with
+// all below it is right to a nanosecond; and formats that repeat callers refuse what nobody could
+// read.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +39,8 @@ static void close_text(void)
 	tp_buf_release(&file);
 }
 
-// Calls of a nest of functions, in two threads, whose lengths make most self times fractions of nanoseconds.
+// Calls of a nest of functions, in two threads, whose lengths make most self times fractions of
+// nanoseconds.
 static void make_text(struct tp_buf *text, unsigned hz)
 {
 	tp_buf_init(text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Globs for demangled names: what a template returns and its parameters may be left out, and no more.
+// Globs for demangled names: what a template returns and its parameters may be left out, and no
+// more.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

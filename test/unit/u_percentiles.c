@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Selection by rank, against a sort; values that were counted and do not come, or come and were not counted; and pctl()
-// through SQL, with whole, real and extreme numbers.
+// Selection by rank, against a sort; values that were counted and do not come, or come and were not
+// counted; and pctl() through SQL, with whole, real and extreme numbers.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

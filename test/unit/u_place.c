@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Files that somebody else has been told of: what is taken, what is refused and left as it was, and what is free there.
+// Files that somebody else has been told of: what is taken, what is refused and left as it was, and
+// what is free there.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <setjmp.h>
@@ -194,7 +195,8 @@ static void logs_of_before(void **state)
 	refused(&place, "still has mapped");
 	assert_int_equal(open_place(&force), 0);
 	close(file.fd);
-	// One that said that it was over does not write it any more, and one that never came did not.
+	// One that said that it was over does not write it any more, and one that never came did
+	// not.
 	log.header.ended = TEEPERF_ENDED;
 	make((off_t)(4 * CHUNK), 0, &log, sizeof(log));
 	assert_int_equal(open_place(&place), 0);

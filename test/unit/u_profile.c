@@ -84,7 +84,8 @@ static void sums_of_a_node(void **state)
 	assert_int_equal(node->self, 90);
 	assert_int_equal(node->min, 20);
 	assert_int_equal(node->max, 100);
-	// Children whose sum is longer than their caller leave it no time, rather than an immense one.
+	// Children whose sum is longer than their caller leave it no time, rather than an immense
+	// one.
 	tp_node_add(node, 10, 11, 0);
 	assert_int_equal(node->self, 90);
 	assert_int_equal(node->min, 10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The queries that come with us, in a trace with as many paths as calls: the work grows with the calls, not with
-// their square.
+// The queries that come with us, in a trace with as many paths as calls: the work grows with the
+// calls, not with their square.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading and writing whole: at an offset, at the end of a file, more than a pipe takes at once, and errors.
+// Reading and writing whole: at an offset, at the end of a file, more than a pipe takes at once,
+// and errors.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

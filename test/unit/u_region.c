@@ -202,7 +202,8 @@ static void lows(void **state)
 	assert_int_equal(tp_region_low(TP_REGION_LOW_CHUNKS, 0), TP_REGION_LOW_CHUNKS);
 	assert_int_equal(tp_region_low(UINT64_MAX, 0), TP_REGION_LOW_CHUNKS);
 	assert_in_range(tp_region_low(0, 20), TP_REGION_LOW_FIRST_CHUNKS, 80);
-	// A program that begins to log has as much as one that is fast at it needs; one that does not, little for long.
+	// A program that begins to log has as much as one that is fast at it needs; one that does
+	// not, little for long.
 	assert_int_equal(tp_region_low(1, 0),
 	    TP_REGION_WORKING_CHUNKS - TP_REGION_LOW_FIRST_CHUNKS + TP_REGION_LOW_FACTOR);
 	assert_in_range(tp_region_low(0, 1000), TP_REGION_LOW_FIRST_CHUNKS, TP_REGION_AHEAD_CHUNKS);
@@ -289,7 +290,8 @@ static void bounds_of_chunks(void **state)
 	assert_int_equal(tp_drain_find_used(chunk), 72);
 	chunk[8191] = 1;
 	assert_int_equal(tp_drain_find_used(chunk), 65536);
-	// A mark whose record does not stand before its name yet is not there; nor is what lies before the hole.
+	// A mark whose record does not stand before its name yet is not there; nor is what lies
+	// before the hole.
 	chunk[8191] = 0;
 	chunk[9] = UINT64_C(5) | (uint64_t)TEEPERF_CONTROL_MARK << 32;
 	chunk[10] = chunk[11] = UINT64_C(0x61) | (uint64_t)TEEPERF_CONTROL_TEXT << 32;
@@ -329,7 +331,8 @@ static void collects_in_order(void **state)
 	tp_region_release(&region);
 }
 
-// A region's memory that goes away (its header too) is replaced and counted as long as the region is there.
+// A region's memory that goes away (its header too) is replaced and counted as long as the region
+// is there.
 static void is_guarded(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Relations: one name is one thing everywhere, a column that a format does not have carries its reason, and docs/columns.md
-// is what they say. TEEPERF_UPDATE=1 writes that page anew.
+// Relations: one name is one thing everywhere, a column that a format does not have carries its
+// reason, and docs/columns.md is what they say. TEEPERF_UPDATE=1 writes that page anew.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

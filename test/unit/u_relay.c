@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Draining with the help of the clock's thread: each chunk once, in order, whole, and cleared before it is supplied; with
-// help, and without.
+// Draining with the help of the clock's thread: each chunk once, in order, whole, and cleared
+// before it is supplied; with help, and without.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a report keeps and what it folds, on random programs whose time is known tick by tick: sums stay
-// what they are, however small the limits are.
+// What a report keeps and what it folds, on random programs whose time is known tick by tick: sums
+// stay what they are, however small the limits are.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

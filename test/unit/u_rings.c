@@ -44,7 +44,8 @@ static void a_count_of_pairs_may_be_anything(void **state)
 	assert_int_equal(tp_rings_whole(words, 4), 1);
 }
 
-// The name was not there when its place was copied, but the record was; what came behind it is not taken.
+// The name was not there when its place was copied, but the record was; what came behind it is not
+// taken.
 static void a_mark_has_its_name(void **state)
 {
 	(void)state;

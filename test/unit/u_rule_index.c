@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The index of globs against trying each of them: what it finds, in which order of worth, and not twice as much.
+// The index of globs against trying each of them: what it finds, in which order of worth, and not
+// twice as much.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

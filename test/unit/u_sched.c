@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Switches of threads: what stretches they make on the trace's clock, of odd and hostile ones, too; and which calls of a
-// random program had no processor, against an account that the program keeps of each nanosecond.
+// Switches of threads: what stretches they make on the trace's clock, of odd and hostile ones, too;
+// and which calls of a random program had no processor, against an account that the program keeps
+// of each nanosecond.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -406,7 +407,8 @@ static void parts_of_random_programs(void **state)
 	}
 }
 
-// A worker that waits when recording is switched off, and makes no record any more: it waits up to there.
+// A worker that waits when recording is switched off, and makes no record any more: it waits up to
+// there.
 static void silent_when_switched_off(void **state)
 {
 	(void)state;
@@ -429,7 +431,8 @@ static void silent_when_switched_off(void **state)
 	release(&profile, &stack);
 }
 
-// It wakes up while recording is off, and records again behind that; and a range of times ends while it waits.
+// It wakes up while recording is off, and records again behind that; and a range of times ends
+// while it waits.
 static void awake_when_switched_off(void **state)
 {
 	(void)state;
@@ -456,7 +459,8 @@ static void awake_when_switched_off(void **state)
 	}
 }
 
-// A range of times that begins between the end of a call without a time and the next record: it is its caller that waits.
+// A range of times that begins between the end of a call without a time and the next record: it is
+// its caller that waits.
 static void range_behind_an_untimed_exit(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which functions were recorded when: lists that all functions are on and off in turn, more often than is kept.
+// Which functions were recorded when: lists that all functions are on and off in turn, more often
+// than is kept.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +21,8 @@ static struct tp_problems problems;
 static struct tp_arena arena;
 
 /*
- * At first the program records all but FUNCTIONS functions, then these alone, then all but these, ...: CHANGES times, at 100, 200
- * and so on. One of them is "a".
+ * At first the program records all but FUNCTIONS functions, then these alone, then all but these,
+ * ...: CHANGES times, at 100, 200 and so on. One of them is "a".
  */
 static void alternate(uint32_t functions, uint32_t changes)
 {
@@ -82,7 +83,8 @@ static void too_many_end(void **state)
 	tp_arena_release(&arena);
 }
 
-// Windows at 100 to 200, 300 to 400: of selections that are there, and have an end. What does not ascend is not used.
+// Windows at 100 to 200, 300 to 400: of selections that are there, and have an end. What does not
+// ascend is not used.
 static void windows_have_ends(void **state)
 {
 	(void)state;

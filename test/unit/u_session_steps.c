@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Each step of a session fails in turn, and so does none: what was started is stopped in the reverse order, each once,
-// and nothing of it is left: no descriptor, no thread, no log, no trace, no signal that is still blocked.
+// Each step of a session fails in turn, and so does none: what was started is stopped in the
+// reverse order, each once, and nothing of it is left: no descriptor, no thread, no log, no trace,
+// no signal that is still blocked.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <setjmp.h>

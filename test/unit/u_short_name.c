@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names as people read them: of LevelDB, RocksDB, libstdc++, libc++ and Rust, as demanglers write them.
+// Names as people read them: of LevelDB, RocksDB, libstdc++, libc++ and Rust, as demanglers write
+// them.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Welch's t-test against values that were integrated numerically, and the incomplete beta function where
-// it is known in closed form.
+// Welch's t-test against values that were integrated numerically, and the incomplete beta function
+// where it is known in closed form.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the clock's thread does between two stores: the copy and its checksum are right whoever writes the original, no
-// slice is longer than it may be, and none makes a system call.
+// What the clock's thread does between two stores: the copy and its checksum are right whoever
+// writes the original, no slice is longer than it may be, and none makes a system call.
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

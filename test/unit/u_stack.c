@@ -108,7 +108,8 @@ static uint32_t name_of_call(const struct model *model, uint32_t index)
 	return call->path[call->depth - 1];
 }
 
-// Times that do not run backwards; untimed exits have that of the next timed record, or the last one.
+// Times that do not run backwards; untimed exits have that of the next timed record, or the last
+// one.
 static void model_times(struct model *model)
 {
 	uint64_t last = 0;
@@ -140,8 +141,8 @@ static void model_enter(struct model *model, const struct model_record *record)
 	call->position = record->position;
 }
 
-// Exits that match nothing: where they lie decides what they are. BEFORE: the time of the timed record
-// before this one, or of this one.
+// Exits that match nothing: where they lie decides what they are. BEFORE: the time of the timed
+// record before this one, or of this one.
 static void model_unmatched(
     struct model *model, const struct model_record *record, uint64_t before, bool switched)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads replayed in parts give what one replay gives, to the last number: on random records, proper ones
-// with unwinding and losses, and hostile ones.
+// Threads replayed in parts give what one replay gives, to the last number: on random records,
+// proper ones with unwinding and losses, and hostile ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The quick way to replay records gives what the long way gives, to the last number, in the middle of a thread and at its
-// end: on random records, proper and hostile ones; and it is taken: counts tell how often.
+// The quick way to replay records gives what the long way gives, to the last number, in the middle
+// of a thread and at its end: on random records, proper and hostile ones; and it is taken: counts
+// tell how often.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <inttypes.h>
@@ -87,7 +88,8 @@ static void add_odd(uint32_t name, uint32_t time, uint32_t *depth)
 	}
 }
 
-// COUNT words of a program with so many FUNCTIONS. HOSTILE: in how many of a thousand records something odd happens.
+// COUNT words of a program with so many FUNCTIONS. HOSTILE: in how many of a thousand records
+// something odd happens.
 static void make_records(uint32_t count, uint32_t functions, uint32_t hostile)
 {
 	static uint32_t open[DEPTH_MAX];
@@ -296,7 +298,8 @@ static void proper_programs(void **state)
 		all += word_count;
 		odd += unusual - paths;
 	}
-	// New paths and resyncs apart, it is only what gaps and stretches without a processor make of records.
+	// New paths and resyncs apart, it is only what gaps and stretches without a processor make
+	// of records.
 	assert_true(odd < all / 20);
 }
 
@@ -329,7 +332,8 @@ static void many_paths(void **state)
 
 // ---- counts of what makes it quick
 
-// A million events of six paths: the first record and each new path go the long way, nothing else does.
+// A million events of six paths: the first record and each new path go the long way, nothing else
+// does.
 static void few_records_are_unusual(void **state)
 {
 	(void)state;
@@ -362,7 +366,8 @@ static void few_records_are_unusual(void **state)
 	assert_int_equal(side.stack.counts.events, 1000001);
 	assert_int_equal(side.profile.node_count, 6);
 	assert_int_equal(side.stack.unusual, 5);
-	// A call that calls nothing takes no frame: what is above the deepest call that does was used once, by a new path.
+	// A call that calls nothing takes no frame: what is above the deepest call that does was
+	// used once, by a new path.
 	assert_int_equal(side.stack.depth, 2);
 	assert_true(side.stack.frames[2].position > FIRST_POSITION + 8 * UINT64_C(900000));
 	assert_true(side.stack.frames[3].position < FIRST_POSITION + 8 * UINT64_C(16));

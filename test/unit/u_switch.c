@@ -36,7 +36,8 @@ static void start(uint64_t control)
 	unlink(getenv(TEEPERF_LOG_ENV));
 }
 
-// What is recorded is what happens while it is on, and a tick belongs to what came before the switch.
+// What is recorded is what happens while it is on, and a tick belongs to what came before the
+// switch.
 static void test_program_switches(void **state)
 {
 	(void)state;
@@ -114,7 +115,8 @@ static void test_commands(void **state)
 	assert_int_equal(header->switch_count, 4);
 }
 
-// Without a signal the word is looked at for each chunk, and more switches than there are entries wrap.
+// Without a signal the word is looked at for each chunk, and more switches than there are entries
+// wrap.
 static void test_looks_for_a_chunk(void **state)
 {
 	(void)state;

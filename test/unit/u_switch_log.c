@@ -91,7 +91,8 @@ static void too_fast(void **state)
 				check_alternates(on);
 				assert_true(switch_log.missed > 0 &&
 					    switch_log.missed <= n - TEEPERF_SWITCHES + 3);
-				// Whatever is missing, it ends on the right side, at the right time.
+				// Whatever is missing, it ends on the right side, at the right
+				// time.
 				assert_int_equal(word(switch_log.words.size / 8 - 1),
 				    header.switches[(header.switch_count - 1) % TEEPERF_SWITCHES]);
 				tp_switch_log_release(&switch_log);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is kept by build ID: comes back as it was, is not used when it is damaged, does not grow for ever.
+// What is kept by build ID: comes back as it was, is not used when it is damaged, does not grow for
+// ever.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -161,7 +162,8 @@ static void damage(void **state)
 	tp_arena_release(&arena);
 }
 
-// What a forger would write, with a checksum that is right: names that steer terminals, wrong order.
+// What a forger would write, with a checksum that is right: names that steer terminals, wrong
+// order.
 static void forged(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls by line in this very program, which is compiled with -O2 -g; and files without debug information.
+// Calls by line in this very program, which is compiled with -O2 -g; and files without debug
+// information.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Source lines of this very program, which is compiled with -g; and of files without or with damaged
-// debug information.
+// Source lines of this very program, which is compiled with -g; and of files without or with
+// damaged debug information.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

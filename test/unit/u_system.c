@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// System events: what the reader takes of a section that may say anything, which calls events belong to, the words of
-// 'record --events', the clocks of BPF programs, and the numbers of system calls.
+// System events: what the reader takes of a section that may say anything, which calls events
+// belong to, the words of 'record --events', the clocks of BPF programs, and the numbers of system
+// calls.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,7 +139,8 @@ static void innermost_call_by_the_middle(void **state)
 static void a_clock_that_changes_its_rate(void **state)
 {
 	(void)state;
-	// By the line through the ends, 1250 ns would be tick 250, in inner; by the points around it, it is tick 350.
+	// By the line through the ends, 1250 ns would be tick 250, in inner; by the points around
+	// it, it is tick 350.
 	open_trace(HEAD "clock kind=soft-tsc\n\tpoint 0 0\n\tpoint 300 1000\n\tpoint 400 1500\n"
 			"\tpoint 1000 5000\nsystem groups=2\n"
 			"\tevent 1 start=1250 duration=0 tid=1 pid=1 number=39 result=1\n");

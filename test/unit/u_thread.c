@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The runtime's cold path: chunks, tickets, losses, threads that end, and sequences that are interrupted.
-// One file above 600 lines: a test is a few lines, and all of them stand on the same log and the same ways to interrupt a thread.
+// The runtime's cold path: chunks, tickets, losses, threads that end, and sequences that are
+// interrupted. One file above 600 lines: a test is a few lines, and all of them stand on the same
+// log and the same ways to interrupt a thread.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <setjmp.h>
@@ -139,8 +140,8 @@ static void test_ticket_is_kept(void **state)
 }
 
 /*
- * The thread gets no processor while it draws a chunk: it stops at the first access that a page's PROTECTION forbids,
- * and meanwhile others draw and give back all that there is, twice.
+ * The thread gets no processor while it draws a chunk: it stops at the first access that a page's
+ * PROTECTION forbids, and meanwhile others draw and give back all that there is, twice.
  */
 static int stops;
 
@@ -251,7 +252,8 @@ static void test_resync(void **state)
 	assert_int_equal(words_of(1)[1], position);
 }
 
-// A signal handler that switches chunks inside another sequence, between load and store of the cursor.
+// A signal handler that switches chunks inside another sequence, between load and store of the
+// cursor.
 static void test_interrupted_sequence(void **state)
 {
 	(void)state;

@@ -134,7 +134,8 @@ static void on_step(int signal, siginfo_t *info, void *context)
 		siglongjmp(out, 1);
 }
 
-// An event that is left for good at its instruction number COUNT. False: it has no more than `steps`.
+// An event that is left for good at its instruction number COUNT. False: it has no more than
+// `steps`.
 static bool jump_out_at_step(uint64_t count, uint64_t name)
 {
 	const struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
@@ -149,7 +150,8 @@ static bool jump_out_at_step(uint64_t count, uint64_t name)
 	return false;
 }
 
-// The numbers of the thread's chunks follow one another, up to the newest; returns how many there are.
+// The numbers of the thread's chunks follow one another, up to the newest; returns how many there
+// are.
 static uint64_t count_kept(uint64_t *newest)
 {
 	uint64_t kept = 0;
@@ -174,7 +176,8 @@ static void fill_chunk(void)
 	while (__teeperf_thread.cursor % CHUNK);
 }
 
-// As if the oldest chunk had hardly been used: clearing it is most of the steps otherwise, each as the next one.
+// As if the oldest chunk had hardly been used: clearing it is most of the steps otherwise, each as
+// the next one.
 static void empty_oldest(void)
 {
 	uint64_t oldest = CHUNKS;
@@ -218,8 +221,9 @@ static uint64_t jump_and_go_on(uint64_t step, bool short_way, uint64_t position)
 }
 
 /*
- * Mode ring: a handler jumps out of any instruction with which the thread goes on in its oldest chunk. It keeps
- * as many chunks as before from then on, each with what it should have, and asks for no other one.
+ * Mode ring: a handler jumps out of any instruction with which the thread goes on in its oldest
+ * chunk. It keeps as many chunks as before from then on, each with what it should have, and asks
+ * for no other one.
  */
 static void test_jump_out_of_ring(void **state)
 {

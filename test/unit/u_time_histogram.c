@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The histogram: its buckets leave no gaps, and percentiles are within a bucket of the sorted values'.
+// The histogram: its buckets leave no gaps, and percentiles are within a bucket of the sorted
+// values'.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -95,7 +95,8 @@ static void what_is_written_is_read(void **state)
 	read_end();
 }
 
-// A chunk whose checksum somebody else has computed; one that finds no room is missing like any other.
+// A chunk whose checksum somebody else has computed; one that finds no room is missing like any
+// other.
 static void summed_chunks(void **state)
 {
 	(void)state;
@@ -284,7 +285,8 @@ static void paths_that_cannot_be_written(void **state)
 	assert_string_equal(err.what, "cannot create the trace: No such file or directory");
 	assert_string_equal(err.file, "no-such-folder/x.trace");
 	assert_int_equal(tp_trace_writer_open(&writer, "/", false, 0, &err), TP_ERR_SYSTEM);
-	// A device takes the sections, but cannot be patched; it must survive a discarded recording.
+	// A device takes the sections, but cannot be patched; it must survive a discarded
+	// recording.
 	assert_int_equal(tp_trace_writer_open(&writer, "/dev/null", false, 0, &err), 0);
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, "x", 1);
 	tp_trace_writer_set_machine(&writer, 62);

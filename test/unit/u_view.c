@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What views and exports share, and their limits: order, rows, depth, shares, deep and wide trees. The
-// numbers of each view are in test/golden.
+// What views and exports share, and their limits: order, rows, depth, shares, deep and wide trees.
+// The numbers of each view are in test/golden.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

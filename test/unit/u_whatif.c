@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How long a run takes with other pieces: by hand, and random runs against a simulation without heaps.
+// How long a run takes with other pieces: by hand, and random runs against a simulation without
+// heaps.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The table of a program's functions: names, calls and paths from traces, what events cost taken off,
-// samples in all their forms, and guesses.
+// The table of a program's functions: names, calls and paths from traces, what events cost taken
+// off, samples in all their forms, and guesses.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,13 +137,15 @@ static void the_inner_part_is_estimated(void **state)
 	bool believed;
 	assert_int_equal(tp_workload_compensate(&workload, &cost, &believed), 0);
 	assert_true(cost.event_in_ns == 7);
-	// No call takes more than three quarters of a pair and does nothing: half of it is as good a guess.
+	// No call takes more than three quarters of a pair and does nothing: half of it is as good
+	// a guess.
 	cost = (struct tp_cost){.event_ns = 8};
 	assert_int_equal(tp_workload_compensate(&workload, &cost, &believed), 0);
 	assert_true(cost.event_in_ns == 4);
 }
 
-// Three threads of 100 pairs, of 100 ns each: the first two one after the other, the third beside them.
+// Three threads of 100 pairs, of 100 ns each: the first two one after the other, the third beside
+// them.
 static void events_come_off_along_each_thread(void **state)
 {
 	(void)state;
@@ -167,7 +169,8 @@ static void events_come_off_along_each_thread(void **state)
 	assert_true(tp_workload_events_ns(&some, 100) == 0);
 }
 
-// A worker waits 9.9 ms of 10 in `loop`, and works in two functions of short stretches; the main thread waits for it.
+// A worker waits 9.9 ms of 10 in `loop`, and works in two functions of short stretches; the main
+// thread waits for it.
 static const char waits[] = CLOCK
     "symbols\n	symbol 0x1000 main\n	symbol 0x2000 loop\n	symbol 0x3000 a\n	symbol 0x4000 b\n"
     "chunk thread=0\n	0 enter main\n	10000000 exit main\n"
@@ -200,7 +203,8 @@ static void waiting_is_nobodys_own_time(void **state)
 	near(sum, 400000);
 }
 
-// Two functions that may have waited: 5 ms of 16 had a processor, and neither can have had less than none.
+// Two functions that may have waited: 5 ms of 16 had a processor, and neither can have had less
+// than none.
 static void who_waited_cannot_be_told(void **state)
 {
 	(void)state;

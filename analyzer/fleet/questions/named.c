@@ -89,7 +89,8 @@ static bool has_parameter(const char *sql, const char *name)
 	return false;
 }
 
-// The table at AT, "teeperf.NAME" or "teeperf.NAME FINAL", with the rows that CONDITION leaves. Sets *AT behind it.
+// The table at AT, "teeperf.NAME" or "teeperf.NAME FINAL", with the rows that CONDITION leaves.
+// Sets *AT behind it.
 static void add_table(
     struct tp_buf *out, const char **at, const char *database, const struct tp_buf *condition)
 {

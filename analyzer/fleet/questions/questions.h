@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * SQL over a fleet's folder. A statement's tables are read when it is run, with the columns that it names alone, into a database in
- * memory: SQLite makes no index on virtual tables, so a join of two would read the files once for each row of the other.
+ * SQL over a fleet's folder. A statement's tables are read when it is run, with the columns that it
+ * names alone, into a database in memory: SQLite makes no index on virtual tables, so a join of two
+ * would read the files once for each row of the other.
  */
 #ifndef TP_QUESTIONS_H
 #define TP_QUESTIONS_H
@@ -9,7 +10,10 @@
 #include "analyzer/fleet/folder.h"
 #include "analyzer/query/query.h"
 
-/* Which runs a question is about: which folders are opened, and by builds and labels which rows count. */
+/*
+ * Which runs a question is about: which folders are opened, and by builds and labels which rows
+ * count.
+ */
 struct tp_fleet_chosen {
 	const char *day_from; /* "2026-11-26"; NULL: all before, too */
 	const char *day_to;   /* NULL: all later ones, too */
@@ -26,7 +30,9 @@ bool tp_fleet_chosen_by_row(const struct tp_fleet_chosen *chosen);
 /* Whether a row with these fits builds and labels. */
 bool tp_fleet_chosen_fits(const struct tp_fleet_chosen *chosen, const char *build_id,
     const char *git_revision, const char *labels);
-/* Add the condition on rows of runs, nothing without any: for SQLite and DuckDB, or for ClickHouse. */
+/*
+ * Add the condition on rows of runs, nothing without any: for SQLite and DuckDB, or for ClickHouse.
+ */
 void tp_fleet_chosen_add_sql(
     struct tp_buf *out, const struct tp_fleet_chosen *chosen, bool clickhouse);
 
@@ -46,7 +52,10 @@ struct tp_fleet_tables {
 	uint64_t rows;
 };
 
-/* Have the tables of the fleet in DIRECTORY in QUERY, which has no traces. TABLES must outlive it. 0 or a negative tp_error. */
+/*
+ * Have the tables of the fleet in DIRECTORY in QUERY, which has no traces. TABLES must outlive it.
+ * 0 or a negative tp_error.
+ */
 int tp_fleet_tables_add(struct tp_fleet_tables *tables, const char *directory,
     const struct tp_fleet_chosen *chosen, struct tp_query *query, struct tp_err *err);
 void tp_fleet_tables_release(struct tp_fleet_tables *tables);
@@ -67,8 +76,9 @@ extern const char *const tp_fleet_question_parameters[];
 int tp_fleet_question_chosen(struct tp_buf *out, const struct tp_fleet_question *question,
     const struct tp_fleet_chosen *chosen, struct tp_err *err);
 /*
- * Add the statement for the tables of ClickHouse in DATABASE, of the runs that are chosen, with the values of PARAMETERS, and for
- * others NULL or what the question says. 0; TP_ERR_SYNTAX: a value is not what it has to be, or there is no such parameter; TP_ERR_MEMORY.
+ * Add the statement for the tables of ClickHouse in DATABASE, of the runs that are chosen, with the
+ * values of PARAMETERS, and for others NULL or what the question says. 0; TP_ERR_SYNTAX: a value is
+ * not what it has to be, or there is no such parameter; TP_ERR_MEMORY.
  */
 int tp_fleet_question_clickhouse(struct tp_buf *out, const struct tp_fleet_question *question,
     const char *database, const struct tp_fleet_chosen *chosen,

@@ -41,8 +41,8 @@ struct tp_fleet_sums {
 };
 
 /*
- * Read them. 0; TP_ERR_NOT_FOUND: no run that was CHOSEN has both calls and times; or another tp_error.
- * Release it in any case.
+ * Read them. 0; TP_ERR_NOT_FOUND: no run that was CHOSEN has both calls and times; or another
+ * tp_error. Release it in any case.
  */
 int tp_fleet_sums_read(struct tp_fleet_sums *sums, const char *directory,
     const struct tp_fleet_chosen *chosen, struct tp_err *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What requests are answered with: /api/NAME, each by a function over the store. docs/fleet.md has them. */
+/*
+ * What requests are answered with: /api/NAME, each by a function over the store. docs/fleet.md has
+ * them.
+ */
 #ifndef TP_SERVE_ANSWERS_H
 #define TP_SERVE_ANSWERS_H
 

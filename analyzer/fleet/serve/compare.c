@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Two sets of runs, function by function: the test of questions/sql/regressions.sql over what sums.c has of each.
+// Two sets of runs, function by function: the test of questions/sql/regressions.sql over what
+// sums.c has of each.
 #include "store.h"
 
 #include "common/array.h"
@@ -16,7 +17,8 @@ static double error_of(const struct tp_serve_function *function)
 	return function->spread / (n - 1) / n;
 }
 
-// What chance exceeds on either side with 5 % for all TESTS together (docs/fleet.md: Abramowitz and Stegun 26.2.23 and 26.7.5).
+// What chance exceeds on either side with 5 % for all TESTS together (docs/fleet.md: Abramowitz and
+// Stegun 26.2.23 and 26.7.5).
 static double needed(double df, uint32_t tests)
 {
 	const double q = sqrt(-2 * log(0.05 / 2 / tests));

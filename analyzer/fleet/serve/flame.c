@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the report's viewer shows, of a set or of two: the functions, and the paths without those that are too light.
+// What the report's viewer shows, of a set or of two: the functions, and the paths without those
+// that are too light.
 #include "flame.h"
 
 #include "common/array.h"
@@ -195,7 +196,8 @@ static void add_paths(struct tp_flame_item *item, const struct tp_flame_node *no
 	}
 }
 
-// Each kept path is an item; what is light below one is another item, with the calls from there and the time of all below.
+// Each kept path is an item; what is light below one is another item, with the calls from there and
+// the time of all below.
 static int make_items(struct tp_flame *flame, struct tp_err *err)
 {
 	uint32_t *smaller = NULL; // of each item its "(smaller)", 0: none yet
@@ -209,7 +211,8 @@ static int make_items(struct tp_flame *flame, struct tp_err *err)
 		    node->parent == TP_SERVE_NONE ? NULL : &flame->nodes[node->parent];
 		const uint32_t parent = above ? above->shown : 0;
 		const struct tp_serve_path *it = node->a ? node->a : node->b;
-		// Of functions whose paths are all light only those are shown that choose_functions took.
+		// Of functions whose paths are all light only those are shown that choose_functions
+		// took.
 		const uint32_t function = node->share >= flame->cut
 					      ? show_function(flame, it->function_key)
 					      : TP_SERVE_NONE;

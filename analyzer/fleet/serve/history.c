@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The history of a function: its times in each run, and how long its slowest calls took, by run and by day.
+// The history of a function: its times in each run, and how long its slowest calls took, by run and
+// by day.
 #include "answers.h"
 
 #include "analyzer/output/format/parquet_read.h"
@@ -154,7 +155,8 @@ static void add_runs(struct tp_json *json, const struct history *history,
 	tp_json_end(json);
 }
 
-// Run ids begin with the day, and runs are in the order of their begin; a damaged table's days come as they are.
+// Run ids begin with the day, and runs are in the order of their begin; a damaged table's days come
+// as they are.
 static void add_days(struct tp_json *json, struct history *history,
     const struct tp_serve_question *question, double quantile)
 {

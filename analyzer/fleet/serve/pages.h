@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What analyzer/output/report/viewer/embed.py makes of page/ and viewer/: the page over the fleet, and the script that gives the report's
- * viewer the sums of a set. Both have modules of that viewer in them.
+ * What analyzer/output/report/viewer/embed.py makes of page/ and viewer/: the page over the fleet,
+ * and the script that gives the report's viewer the sums of a set. Both have modules of that viewer
+ * in them.
  */
 #ifndef TP_SERVE_PAGES_H
 #define TP_SERVE_PAGES_H

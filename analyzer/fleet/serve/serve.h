@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * 'teeperf fleet serve': a web page over a fleet's folder, and the JSON that it is made of (docs/fleet.md). Nothing is written, and
- * no file is named by a request: a path is one of a list, and a choice of runs is compared with the known runs.
+ * 'teeperf fleet serve': a web page over a fleet's folder, and the JSON that it is made of
+ * (docs/fleet.md). Nothing is written, and no file is named by a request: a path is one of a list,
+ * and a choice of runs is compared with the known runs.
  */
 #ifndef TP_SERVE_H
 #define TP_SERVE_H

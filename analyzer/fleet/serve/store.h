@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is known of a fleet while it is served: its runs, sets of them that a request chooses, and the sums of a set.
+ * What is known of a fleet while it is served: its runs, sets of them that a request chooses, and
+ * the sums of a set.
  *
- * A fleet may be larger than memory: 1,000 runs with 100,000 paths each are gigabytes. Of it the table `runs` alone is held. A set's
- * sums are made by reading, once, the columns that they need of the files of its days and programs; a row group without a row of
- * the set is left at its column `run_id`. What is kept of them is as large as the set's different functions and paths, not as its
- * runs: each path's parent is read of those runs alone that had a path which no run before had. The sums of the sets that were
- * asked for last stay, up to a limit, by the hash of the ids of their runs: runs never change, so they do not go stale. One request
- * works at a time, so the limit is one of all.
+ * A fleet may be larger than memory: 1,000 runs with 100,000 paths each are gigabytes. Of it the
+ * table `runs` alone is held. A set's sums are made by reading, once, the columns that they need of
+ * the files of its days and programs; a row group without a row of the set is left at its column
+ * `run_id`. What is kept of them is as large as the set's different functions and paths, not as its
+ * runs: each path's parent is read of those runs alone that had a path which no run before had. The
+ * sums of the sets that were asked for last stay, up to a limit, by the hash of the ids of their
+ * runs: runs never change, so they do not go stale. One request works at a time, so the limit is
+ * one of all.
  */
 #ifndef TP_SERVE_STORE_H
 #define TP_SERVE_STORE_H
@@ -95,7 +98,9 @@ struct tp_serve_function {
 	uint64_t total_ns;
 	uint64_t min_ns;
 	uint64_t max_ns;
-	/* Of the runs' self times a timed call: how many, mean, sum of squared differences from it. */
+	/*
+	 * Of the runs' self times a timed call: how many, mean, sum of squared differences from it.
+	 */
 	uint64_t n;
 	double mean;
 	double spread;
@@ -173,11 +178,17 @@ void tp_serve_store_init(
     struct tp_serve_store *store, const char *directory, uint64_t memory_limit);
 void tp_serve_store_release(struct tp_serve_store *store);
 
-/* A copy of TEXT in TEXTS, whose size BYTES counts. NULL: no memory, or more than TP_SERVE_TEXTS_MAX, as ERR says. */
+/*
+ * A copy of TEXT in TEXTS, whose size BYTES counts. NULL: no memory, or more than
+ * TP_SERVE_TEXTS_MAX, as ERR says.
+ */
 const char *tp_serve_copy(
     struct tp_arena *texts, uint64_t *bytes, const char *text, struct tp_err *err);
 
-/* Read the runs, if other files have them than before. 0 or a negative tp_error: those of before are still there. */
+/*
+ * Read the runs, if other files have them than before. 0 or a negative tp_error: those of before
+ * are still there.
+ */
 int tp_serve_store_refresh(struct tp_serve_store *store, struct tp_err *err);
 
 /* ---- runs.c */
@@ -186,8 +197,8 @@ int tp_serve_store_refresh(struct tp_serve_store *store, struct tp_err *err);
 uint32_t tp_serve_runs_find(const struct tp_serve_runs *runs, const char *run_id);
 
 /*
- * How a set is chosen: the runs that fit all criteria (of several values of one any), then RUN adds and NOT takes away. Without a
- * criterion all fit, or none if there is a RUN.
+ * How a set is chosen: the runs that fit all criteria (of several values of one any), then RUN adds
+ * and NOT takes away. Without a criterion all fit, or none if there is a RUN.
  */
 enum tp_serve_criterion {
 	TP_SERVE_PROGRAM,
@@ -206,7 +217,10 @@ struct tp_serve_wish {
 	const char *value;
 };
 
-/* 0; TP_ERR_NOT_FOUND: no run of a RUN or NOT; TP_ERR_SYNTAX; TP_ERR_MEMORY. Release it in any case. */
+/*
+ * 0; TP_ERR_NOT_FOUND: no run of a RUN or NOT; TP_ERR_SYNTAX; TP_ERR_MEMORY. Release it in any
+ * case.
+ */
 int tp_serve_set_choose(struct tp_serve_set *set, const struct tp_serve_runs *runs,
     const struct tp_serve_wish *wishes, uint32_t count, struct tp_err *err);
 void tp_serve_set_release(struct tp_serve_set *set);
@@ -232,7 +246,10 @@ struct tp_serve_scan {
 	const int64_t *key;
 	/* 0 or a negative tp_error, which ends it. */
 	int (*take)(void *context, const struct tp_serve_rows *rows, struct tp_err *err);
-	/* Called before the first row, and again if all is read anew, as files were exchanged meanwhile. */
+	/*
+	 * Called before the first row, and again if all is read anew, as files were exchanged
+	 * meanwhile.
+	 */
 	int (*begin)(void *context, struct tp_err *err);
 	void *context;
 };
@@ -274,7 +291,8 @@ struct tp_serve_pair {
 	double t;    /* NAN: nothing varies */
 	double df;
 	double t_needed;
-	int verdict; /* 1: B takes longer a call, by more than chance and LEAST; -1: less; 0: neither */
+	/* 1: B takes longer a call, by more than chance and LEAST; -1: less; 0: neither */
+	int verdict;
 };
 
 struct tp_serve_comparison {
@@ -283,7 +301,10 @@ struct tp_serve_comparison {
 	uint32_t tested;
 };
 
-/* LEAST: the percent of A's mean by which the means differ at least. 0 or TP_ERR_MEMORY. Release it in any case. */
+/*
+ * LEAST: the percent of A's mean by which the means differ at least. 0 or TP_ERR_MEMORY. Release it
+ * in any case.
+ */
 int tp_serve_compare(struct tp_serve_comparison *comparison, const struct tp_serve_sums *a,
     const struct tp_serve_sums *b, double least, struct tp_err *err);
 void tp_serve_comparison_release(struct tp_serve_comparison *comparison);

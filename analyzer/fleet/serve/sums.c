@@ -135,7 +135,8 @@ static int take_functions(void *context, const struct tp_serve_rows *rows, struc
 					      : self);
 		take_extremes(&it->min_ns, &it->max_ns, &columns[F_MIN], &columns[F_MAX], row);
 		if (timed && tp_parquet_has(&columns[F_SELF], row)) {
-			// B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962.
+			// B. P. Welford, "Note on a method for calculating corrected sums of
+			// squares and products", 1962.
 			const double x = (double)self / (double)timed;
 			const double before = x - it->mean;
 			it->n++;
@@ -172,7 +173,8 @@ struct summing {
 static struct tp_serve_path *have_path(struct tp_serve_sums *sums, int64_t key, bool *is_new)
 {
 	*is_new = false;
-	// Rows are sorted by path, so the next one is mostly that which came next in the run before.
+	// Rows are sorted by path, so the next one is mostly that which came next in the run
+	// before.
 	if (sums->next_path < sums->path_count && sums->paths[sums->next_path].key == key)
 		return &sums->paths[sums->next_path++];
 	if (!tp_index_reserve(&sums->paths_by_key, sums->path_count, hash_path, sums))
@@ -279,7 +281,8 @@ const struct tp_serve_path *tp_serve_sums_find_path(const struct tp_serve_sums *
 	return *slot ? &sums->paths[*slot - 1] : NULL;
 }
 
-// Sort so that a parent is before its children, and number the parents. A file may say anything: one that is not before its child is none.
+// Sort so that a parent is before its children, and number the parents. A file may say anything:
+// one that is not before its child is none.
 static int link_paths(struct tp_serve_sums *sums, struct tp_err *err)
 {
 	if (sums->path_count)

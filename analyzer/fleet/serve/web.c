@@ -312,8 +312,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 
 // ---- connections
 
-// The library turns away who comes when all places are taken. So that those who send nothing do not keep them, the one that has been
-// silent for longest goes when most are.
+// The library turns away who comes when all places are taken. So that those who send nothing do not
+// keep them, the one that has been silent for longest goes when most are.
 static void make_room(struct tp_web *web)
 {
 	const struct connection *oldest = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A small web server by libmicrohttpd, which is looked for when it is needed. It answers GET alone, to those who name it by a host
- * that it was given (a page of somebody else's, whose name was made to lead here, does not), one request a connection. A connection
- * has a thread of its own and a time in which its request must be there, and another in which it must take the answer: a slow
+ * A small web server by libmicrohttpd, which is looked for when it is needed. It answers GET alone,
+ * to those who name it by a host that it was given (a page of somebody else's, whose name was made
+ * to lead here, does not), one request a connection. A connection has a thread of its own and a
+ * time in which its request must be there, and another in which it must take the answer: a slow
  * client holds up nobody else.
  */
 #ifndef TP_SERVE_WEB_H
@@ -55,7 +56,10 @@ struct tp_web_options {
 
 struct tp_web;
 
-/* 0; TP_ERR_NOT_FOUND: no libmicrohttpd; TP_ERR_SYSTEM, TP_ERR_MEMORY. The options' texts must outlive it. */
+/*
+ * 0; TP_ERR_NOT_FOUND: no libmicrohttpd; TP_ERR_SYSTEM, TP_ERR_MEMORY. The options' texts must
+ * outlive it.
+ */
 int tp_web_start(struct tp_web **web, const struct tp_web_options *options, struct tp_err *err);
 /* Its address. It lives as long as the server. */
 const char *tp_web_url(const struct tp_web *web);

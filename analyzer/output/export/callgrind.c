@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The export "callgrind": functions, who calls whom how often, and what that costs, as the chapter "Callgrind
-// Format Specification" of Valgrind's manual has it.
+// The export "callgrind": functions, who calls whom how often, and what that costs, as the chapter
+// "Callgrind Format Specification" of Valgrind's manual has it.
 //
-// The format knows calls between two functions, not paths. So that its readers come to our inclusive times,
-// there is a function (root) that calls what threads begin with, and a function that is called
-// again while it runs is another one, NAME'2, NAME'3, ..., as callgrind itself writes recursion.
+// The format knows calls between two functions, not paths. So that its readers come to our
+// inclusive times, there is a function (root) that calls what threads begin with, and a function
+// that is called again while it runs is another one, NAME'2, NAME'3, ..., as callgrind itself
+// writes recursion.
 #define _GNU_SOURCE
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/path_sums.h"
@@ -301,7 +302,8 @@ static void add_graph(struct graph *graph, struct tp_buf *out)
 		for (; at < graph->edge_count && graph->edges[at].caller == node; at++) {
 			const struct edge *edge = &graph->edges[at];
 			add_position(graph, edge->callee, called, out);
-			// Without calls readers would take what follows for time of the caller's own.
+			// Without calls readers would take what follows for time of the caller's
+			// own.
 			tp_buf_addf(out, "calls=%" PRIu64 " %" PRIu64 "\n%" PRIu64 " %" PRIu64 "\n",
 			    edge->calls ? edge->calls : 1, line_of(graph, edge->callee),
 			    line_of(graph, node), edge->inclusive);

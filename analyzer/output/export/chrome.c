@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The export "chrome": Trace Event Format (JSON), as chrome://tracing, Perfetto and many others read it: the
- * document "Trace Event Format" of the Chromium project.
+ * The export "chrome": Trace Event Format (JSON), as chrome://tracing, Perfetto and many others
+ * read it: the document "Trace Event Format" of the Chromium project.
  *
- * Slices are pairs of B and E. X, with a duration, would be shorter; but as it is written when a call ends, of
- * calls that begin at one time the inner ones would come first, and readers nest them by their order.
+ * Slices are pairs of B and E. X, with a duration, would be shorter; but as it is written when a
+ * call ends, of calls that begin at one time the inner ones would come first, and readers nest them
+ * by their order.
  */
 #include "analyzer/output/format/digits.h"
 #include "analyzer/output/format/slices.h"

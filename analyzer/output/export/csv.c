@@ -30,8 +30,8 @@ static bool quote_names(struct names *names, const struct tp_analysis *analysis)
 }
 
 /*
- * The last columns of a row, which say what its times SELF and INCLUSIVE (ns) are made up of: most calls have a processor all the
- * time, and of a thread that does not tell there is nothing.
+ * The last columns of a row, which say what its times SELF and INCLUSIVE (ns) are made up of: most
+ * calls have a processor all the time, and of a thread that does not tell there is nothing.
  */
 static char *add_parts(char *at, struct tp_relation_data *data, const struct tp_call_row *row,
     uint64_t self, uint64_t inclusive)
@@ -51,7 +51,8 @@ static char *add_parts(char *at, struct tp_relation_data *data, const struct tp_
 	return at;
 }
 
-// The calls of a thread; COLUMNS of them are in the row, before the parts of its times; texts as NAMES have them.
+// The calls of a thread; COLUMNS of them are in the row, before the parts of its times; texts as
+// NAMES have them.
 static void add_calls(struct tp_relation_data *data, const struct tp_stored_thread *stored,
     const struct tp_thread *thread, const struct names *names, const uint8_t *columns,
     uint32_t count, struct tp_buf *out)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The export "ctf": a directory in the Common Trace Format 1.8 (diamon.org/ctf), as babeltrace2 and Trace
- * Compass read it: `metadata`, text that tells what is in the others, and a stream for each thread.
+ * The export "ctf": a directory in the Common Trace Format 1.8 (diamon.org/ctf), as babeltrace2 and
+ * Trace Compass read it: `metadata`, text that tells what is in the others, and a stream for each
+ * thread.
  *
- * Events are called as those of LTTng's tracing of functions, which Trace Compass makes call stacks of; so are their
- * fields: addr, and of whom, vtid and procname. Names of functions are labels of an enumeration, told once.
+ * Events are called as those of LTTng's tracing of functions, which Trace Compass makes call stacks
+ * of; so are their fields: addr, and of whom, vtid and procname. Names of functions are labels of
+ * an enumeration, told once.
  */
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/slices.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The export "dot": the functions and their calls as a graph, for graphviz (the language DOT of its documentation).
+// The export "dot": the functions and their calls as a graph, for graphviz (the language DOT of its
+// documentation).
 #include "analyzer/output/format/call_graph.h"
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/text.h"

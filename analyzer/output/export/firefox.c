@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The export "firefox": a processed profile of the Firefox Profiler, in the old version 48, which its viewer
- * upgrades. The types are those of src/types/profile.ts in https://github.com/firefox-devtools/profiler.
+ * The export "firefox": a processed profile of the Firefox Profiler, in the old version 48, which
+ * its viewer upgrades. The types are those of src/types/profile.ts in
+ * https://github.com/firefox-devtools/profiler.
  *
- * A sample is a stretch of time in which the stack was the same, and weighs as many milliseconds. Samples are
- * arrays one behind the other, so that a thread is told three times: for stacks, times and weights.
+ * A sample is a stretch of time in which the stack was the same, and weighs as many milliseconds.
+ * Samples are arrays one behind the other, so that a thread is told three times: for stacks, times
+ * and weights.
  */
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/digits.h"

@@ -53,7 +53,8 @@ static void add_label(struct tp_buf *out, const char *name, double width)
 	tp_buf_add_string(out, "…");
 }
 
-// A weight with its unit. Times of several threads, each of which fits, may add up to more than does.
+// A weight with its unit. Times of several threads, each of which fits, may add up to more than
+// does.
 static char *weight_text(const struct tp_flame *flame, char *text, double weight)
 {
 	const uint64_t whole = weight < 0x1p64 ? (uint64_t)weight : UINT64_MAX;

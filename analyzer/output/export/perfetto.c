@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The export "perfetto": a trace of TrackEvents, as ui.perfetto.dev and trace_processor read it. Numbers of
- * fields are those of protos/perfetto/trace in Perfetto's sources; how they go together is in its
- * documentation, "Converting custom data to Perfetto", and "Synchronization of multiple clock domains".
+ * The export "perfetto": a trace of TrackEvents, as ui.perfetto.dev and trace_processor read it.
+ * Numbers of fields are those of protos/perfetto/trace in Perfetto's sources; how they go together
+ * is in its documentation, "Converting custom data to Perfetto", and "Synchronization of multiple
+ * clock domains".
  *
- * Each thread is a track, and a sequence of packets of its own: names are told once, then meant by number,
- * and times are what has passed since the packet before.
+ * Each thread is a track, and a sequence of packets of its own: names are told once, then meant by
+ * number, and times are what has passed since the packet before.
  */
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/protobuf.h"
@@ -144,8 +145,8 @@ static void add_counters(struct tp_slices *slices)
 }
 
 /*
- * Marks are on the tracks of their threads, those from outside on the process's. A phase has a track of its own among those below
- * its thread's: on that it would have to nest with the calls.
+ * Marks are on the tracks of their threads, those from outside on the process's. A phase has a
+ * track of its own among those below its thread's: on that it would have to nest with the calls.
  */
 static void add_marks(struct tp_slices *slices)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The export "pprof": a profile of github.com/google/pprof, profile.proto, whose numbers of fields these are.
+// The export "pprof": a profile of github.com/google/pprof, profile.proto, whose numbers of fields
+// these are.
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/gzip.h"
 #include "analyzer/output/format/path_sums.h"
@@ -247,8 +248,8 @@ static void add_sample(struct writer *writer, uint32_t row)
 		tp_varint_add(&writer->part, (uint64_t)paths[path].function + 1);
 	tp_protobuf_add_part(&writer->message, SAMPLE_LOCATION, &writer->part);
 	add_values(writer, tp_path_sums_node(writer->analysis, at)->calls, writer->sums->self[row]);
-	// One label and no unit: each doubles what a sample takes of a reader's memory (0.6 GB for 500,000
-	// samples without any). Readers take a number that is 0 for none.
+	// One label and no unit: each doubles what a sample takes of a reader's memory (0.6 GB for
+	// 500,000 samples without any). Readers take a number that is 0 for none.
 	if (writer->analysis->thread_count > 1)
 		add_label(writer, thread->os_tid ? STRING_TID : STRING_THREAD, LABEL_NUMBER,
 		    thread->os_tid ? thread->os_tid : thread->number);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The export "speedscope": its own format, https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts,
-// one sampled profile for each thread with one sample for each path; or with single calls, an evented one for each.
+// The export "speedscope": its own format,
+// https://github.com/jlfwong/speedscope/blob/main/src/lib/file-format-spec.ts, one sampled profile
+// for each thread with one sample for each path; or with single calls, an evented one for each.
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/digits.h"
 #include "analyzer/output/format/path_sums.h"
@@ -33,8 +34,8 @@ static void add_frames(const struct tp_analysis *analysis, bool zero, struct tp_
 
 // ---- sums
 
-// The path that was written last: "[1,2,3", and where each of its functions ends. Paths come in the order
-// of the tree, so the next one begins with a part of it.
+// The path that was written last: "[1,2,3", and where each of its functions ends. Paths come in the
+// order of the tree, so the next one begins with a part of it.
 struct path_text {
 	struct tp_buf text;
 	size_t *ends; // by depth
@@ -51,7 +52,8 @@ static void add_stack(struct path_text *path, const struct tp_path *at, struct t
 	}
 }
 
-// ROWS: those of the thread, COUNT of them, in the order of the tree, so that equal callers are side by side.
+// ROWS: those of the thread, COUNT of them, in the order of the tree, so that equal callers are
+// side by side.
 static void add_profile(const struct tp_path_sums *sums, const struct tp_thread *thread,
     const char *unit, const uint32_t *rows, uint32_t count, struct path_text *path,
     struct tp_buf *out)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The export "uftrace": a data directory of version 4, as uftrace 0.13 reads it. There is no written
- * specification; these are its files:
+ * The export "uftrace": a data directory of version 4, as uftrace 0.13 reads it. There is no
+ * written specification; these are its files:
  *
  *   info           a header of 40 bytes, then lines of text: program, command, threads
  *   task.txt       the session, and the threads
@@ -12,14 +12,14 @@
  *   perf-cpu0.dat  what threads are called, in events as those of the kernel's perf
  *   TID.dat        a thread's records of 16 bytes: time, and type, depth and address
  *
- * Addresses are made up, so that names are what they are here whatever the trace says: modules stand one
- * behind the other, and functions where they are in their files if that is possible.
+ * Addresses are made up, so that names are what they are here whatever the trace says: modules
+ * stand one behind the other, and functions where they are in their files if that is possible.
  *
- * Times are later by FIRST_NS: uftrace takes a first time of 0 for one that it does not know yet, and then has ranges of
- * time (-r) wrong.
+ * Times are later by FIRST_NS: uftrace takes a first time of 0 for one that it does not know yet,
+ * and then has ranges of time (-r) wrong.
  *
- * uftrace sums by name, so functions that share one get their places added. A record of lost events makes
- * it take 1 ns off the self time of the function on top, so one of its own is put there.
+ * uftrace sums by name, so functions that share one get their places added. A record of lost events
+ * makes it take 1 ns off the self time of the function on top, so one of its own is put there.
  */
 #define _GNU_SOURCE
 #include "analyzer/output/format/slices.h"

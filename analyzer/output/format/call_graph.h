@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Functions and which of them calls which, the light ones left out: what a drawing of the calls has room for. The numbers of
- * functions are those of the table of functions; those of an edge are what the view "function" says of the pair.
+ * Functions and which of them calls which, the light ones left out: what a drawing of the calls has
+ * room for. The numbers of functions are those of the table of functions; those of an edge are what
+ * the view "function" says of the pair.
  */
 #ifndef TP_CALL_GRAPH_H
 #define TP_CALL_GRAPH_H
@@ -21,8 +22,8 @@ struct tp_call_graph {
 	uint32_t node_count;
 	struct tp_call_graph_edge *edges; /* the heaviest first */
 	uint32_t edge_count;
-	uint32_t
-	    nodes_left; /* functions with calls or time that are not there, and edges between functions that are */
+	/* functions with calls or time that are not there, and edges between functions that are */
+	uint32_t nodes_left;
 	uint32_t edges_left;
 	uint64_t total; /* ticks, or without a clock calls, of which weights are parts */
 	bool by_calls;  /* weights are calls, as there are no times */

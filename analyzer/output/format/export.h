@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * An export is one file analyzer/output/export/NAME.c that defines `const struct tp_export tp_export_NAME`; the build collects
- * them into a table.
+ * An export is one file analyzer/output/export/NAME.c that defines `const struct tp_export
+ * tp_export_NAME`; the build collects them into a table.
  */
 #ifndef TP_EXPORT_H
 #define TP_EXPORT_H
@@ -22,8 +22,8 @@ struct tp_export_options {
 	const char *const *labels; /* "NAME=VALUE": whose profile it is, of those with `labels` */
 	uint32_t label_count;
 	const char *process; /* of families: what the process is called; NULL: as its program is */
-	double
-	    least_share; /* of graphs: the part (0 to 1) of all time that a function needs to be drawn */
+	/* of graphs: the part (0 to 1) of all time that a function needs to be drawn */
+	double least_share;
 	/* Of flame graphs. */
 	bool icicle;                        /* the program is at the top */
 	bool inverted;                      /* functions by self time, with their callers */
@@ -38,13 +38,15 @@ struct tp_export {
 	const char *summary;
 	const char *suffix; /* of the default output file, or NULL for standard output */
 	/*
-	 * Has tables: counts and times side by side, so that it needs no weight, and without a clock only times are
-	 * missing. A directory may have been written to before: it gets a new part.
+	 * Has tables: counts and times side by side, so that it needs no weight, and without a
+	 * clock only times are missing. A directory may have been written to before: it gets a new
+	 * part.
 	 */
 	bool tables;
 	/*
-	 * Of one with single calls and their times, as they were recorded (slices.h): it is refused without a clock, can be
-	 * split, and has none of the functions below. NULL: an export of sums, in the times of the analysis.
+	 * Of one with single calls and their times, as they were recorded (slices.h): it is refused
+	 * without a clock, can be split, and has none of the functions below. NULL: an export of
+	 * sums, in the times of the analysis.
 	 */
 	const struct tp_slice_format *slices;
 	/* Its other form, with single calls, which is in no table; or NULL. */
@@ -53,9 +55,11 @@ struct tp_export {
 	bool flame;  /* takes the options of flame graphs */
 	bool pushed; /* servers of profiles take it */
 	bool labels; /* has options->labels in it */
-	bool
-	    families; /* of several processes: that of each behind those before, with options->process */
-	/* Add the export to OUT, which may forget what it has passed on. 0 or a negative tp_error. */
+	/* of several processes: that of each behind those before, with options->process */
+	bool families;
+	/*
+	 * Add the export to OUT, which may forget what it has passed on. 0 or a negative tp_error.
+	 */
 	int (*render)(const struct tp_analysis *analysis, const struct tp_export_options *options,
 	    struct tp_buf *out, struct tp_err *err);
 	/* Instead of render: make the file PATH, or empty it and write it. */

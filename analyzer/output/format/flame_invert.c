@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Inverts the tree of paths, from the functions that ran towards their callers, as far as it is seen.
+// Inverts the tree of paths, from the functions that ran towards their callers, as far as it is
+// seen.
 #include "flame_layout.h"
 
 #include "analyzer/profile/paths.h"
@@ -76,7 +77,8 @@ static bool add_frame(struct inverter *inverter, uint32_t parent, uint32_t first
 		inverter->steps[i].at = items[inverter->steps[i].at].parent;
 		inverter->steps[i].function = items[inverter->steps[i].at].function;
 	}
-	// What is not seen is not looked into: there may be as many frames as all paths have functions.
+	// What is not seen is not looked into: there may be as many frames as all paths have
+	// functions.
 	if ((double)frame.weight < inverter->least || frame.depth >= TP_FLAME_ROWS_MAX) {
 		flame->left_out++;
 		return true;

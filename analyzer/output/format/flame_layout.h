@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Which frames a flame graph has, and where. The tree is that of each thread; or of all threads together, when it
- * is compared with another trace; or, inverted, functions by self time with their callers above them.
+ * Which frames a flame graph has, and where. The tree is that of each thread; or of all threads
+ * together, when it is compared with another trace; or, inverted, functions by self time with their
+ * callers above them.
  */
 #ifndef TP_FLAME_LAYOUT_H
 #define TP_FLAME_LAYOUT_H
@@ -43,8 +44,8 @@ struct tp_flame {
 };
 
 /*
- * PIXELS: how wide the picture is. 0 or a negative tp_error; release it in any case. The analysis and the
- * options must outlive it.
+ * PIXELS: how wide the picture is. 0 or a negative tp_error; release it in any case. The analysis
+ * and the options must outlive it.
  */
 int tp_flame_init(struct tp_flame *flame, const struct tp_analysis *analysis,
     const struct tp_export_options *options, double pixels, struct tp_err *err);
@@ -57,30 +58,38 @@ static inline double tp_flame_own(const struct tp_flame *flame, const struct tp_
 }
 
 /*
- * Of an inverted one: add the frames, with their weights, that have at least PART of all; the others are counted. PUSH puts
- * a frame at the end, and gives its number or 0 (no memory). False: no memory.
+ * Of an inverted one: add the frames, with their weights, that have at least PART of all; the
+ * others are counted. PUSH puts a frame at the end, and gives its number or 0 (no memory). False:
+ * no memory.
  */
 bool tp_flame_invert(struct tp_flame *flame, double part,
     uint32_t (*push)(struct tp_flame *flame, struct tp_flame_frame frame));
 
-/* What is the same in each: CSS, without the characters that XML gives a meaning; JavaScript, to be put into a CDATA section. */
+/*
+ * What is the same in each: CSS, without the characters that XML gives a meaning; JavaScript, to be
+ * put into a CDATA section.
+ */
 extern const char tp_flame_style[];
 extern const char tp_flame_script[];
 
 /*
- * ---- The paths of one trace in another one: of the same program at another time, or of another version of it. A path is
- * the same if its functions have the same names; threads are taken together.
+ * ---- The paths of one trace in another one: of the same program at another time, or of another
+ * version of it. A path is the same if its functions have the same names; threads are taken
+ * together.
  */
 
 struct tp_path_match {
-	/* What each path weighs alone in the other trace: calls, or ticks as if of this trace's clock. */
+	/*
+	 * What each path weighs alone in the other trace: calls, or ticks as if of this trace's
+	 * clock.
+	 */
 	double *self;
 	double gone; /* the same of paths that this trace does not have */
 };
 
 /*
- * PATHS are those of ANALYSIS, OTHER is the other trace. 0 or a negative tp_error: TP_ERR_NOT_FOUND if the times
- * of the two cannot be compared. Release it in any case.
+ * PATHS are those of ANALYSIS, OTHER is the other trace. 0 or a negative tp_error: TP_ERR_NOT_FOUND
+ * if the times of the two cannot be compared. Release it in any case.
  */
 int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *analysis,
     const struct tp_paths *paths, const struct tp_analysis *other, enum tp_weight weight,

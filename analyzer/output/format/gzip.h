@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A tp_buf whose contents go to another one as a gzip file, a piece at a time. Two files of the same
- * contents are the same: there is no time and no name in them.
+ * A tp_buf whose contents go to another one as a gzip file, a piece at a time. Two files of the
+ * same contents are the same: there is no time and no name in them.
  */
 #ifndef TP_GZIP_H
 #define TP_GZIP_H

@@ -167,7 +167,8 @@ static void add_statistics(
 	end_struct(out);
 }
 
-// One level for each value, 1 if it is there: runs of one level, as "RLE / bit-packed hybrid" has them, of width 1.
+// One level for each value, 1 if it is there: runs of one level, as "RLE / bit-packed hybrid" has
+// them, of width 1.
 static void end_run(struct tp_parquet_buffer *buffer)
 {
 	if (buffer->run) {
@@ -343,8 +344,8 @@ static void encode_column(struct tp_parquet *parquet, const struct tp_parquet_bu
 		    encoded);
 }
 
-// Write the pages of a column: a dictionary, if it has one, and the values. The levels of an optional column, behind their size,
-// come before its values.
+// Write the pages of a column: a dictionary, if it has one, and the values. The levels of an
+// optional column, behind their size, come before its values.
 static void write_column(
     struct tp_parquet *parquet, struct tp_parquet_buffer *buffer, uint64_t *size, uint64_t *raw)
 {
@@ -464,7 +465,8 @@ void tp_parquet_add(struct tp_parquet *parquet, int64_t value)
 	struct tp_buf *bytes = &buffer->bytes;
 	if (narrow)
 		value = (int32_t)value;
-	// Little-endian, as the machines are that this runs on. Mostly there is room, and no call for it.
+	// Little-endian, as the machines are that this runs on. Mostly there is room, and no call
+	// for it.
 	if (bytes->capacity - bytes->size > sizeof(value)) {
 		memcpy(bytes->data + bytes->size, &value, sizeof(value));
 		bytes->size += narrow ? 4 : 8;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A writer of Parquet files, as little of the format as tables of numbers and names need: columns of INT32, INT64, DOUBLE and
- * text, one page of values for each column of a row group, zstd, least and greatest value of each but doubles.
+ * A writer of Parquet files, as little of the format as tables of numbers and names need: columns
+ * of INT32, INT64, DOUBLE and text, one page of values for each column of a row group, zstd, least
+ * and greatest value of each but doubles.
  * Format: https://github.com/apache/parquet-format, in particular parquet.thrift.
  */
 #ifndef TP_PARQUET_H
@@ -25,7 +26,8 @@ enum tp_parquet_encoding {
 	TP_PARQUET_PLAIN = 0,
 	TP_PARQUET_DELTA,      /* of whole numbers: their differences */
 	TP_PARQUET_DICTIONARY, /* each different value once; where that does not pay, as above */
-	TP_PARQUET_SMALLEST, /* of whole numbers: which of these takes the fewest bytes, by row group */
+	/* of whole numbers: which of these takes the fewest bytes, by row group */
+	TP_PARQUET_SMALLEST,
 };
 
 struct tp_parquet_column {
@@ -49,7 +51,10 @@ struct tp_parquet_buffer {
 	int64_t max;
 	struct tp_buf min_text;
 	struct tp_buf max_text;
-	/* Of an optional column: which values are there, as runs; the last run is not among them yet. */
+	/*
+	 * Of an optional column: which values are there, as runs; the last run is not among them
+	 * yet.
+	 */
 	struct tp_buf levels;
 	bool present;
 	uint32_t run;
@@ -78,8 +83,8 @@ struct tp_parquet {
 };
 
 /*
- * Begin the file NAME in DIRECTORY. COLUMNS must outlive it. SORTED is the name of the column that rows are sorted by, or
- * NULL. 0 or a negative tp_error; close it in any case.
+ * Begin the file NAME in DIRECTORY. COLUMNS must outlive it. SORTED is the name of the column that
+ * rows are sorted by, or NULL. 0 or a negative tp_error; close it in any case.
  */
 int tp_parquet_open(struct tp_parquet *parquet, const char *directory, const char *name,
     const struct tp_parquet_column *columns, const char *sorted, struct tp_err *err);

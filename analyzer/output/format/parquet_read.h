@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Reads the Parquet files that parquet.h writes, and no others: flat columns, one page of values for each column of a row group,
- * zstd. A file may be damaged or made up: nothing beyond its bytes is read, and what a header promises is not believed.
+ * Reads the Parquet files that parquet.h writes, and no others: flat columns, one page of values
+ * for each column of a row group, zstd. A file may be damaged or made up: nothing beyond its bytes
+ * is read, and what a header promises is not believed.
  */
 #ifndef TP_PARQUET_READ_H
 #define TP_PARQUET_READ_H
@@ -65,7 +66,10 @@ struct tp_parquet_values {
 int tp_parquet_values_read(struct tp_parquet_values *values, const struct tp_parquet_reader *reader,
     uint32_t group, uint32_t column, struct tp_err *err);
 void tp_parquet_values_release(struct tp_parquet_values *values);
-/* The same of the column NAME. Without such a column 0, and VALUES has none; TP_ERR_FORMAT, too: it is of another type. */
+/*
+ * The same of the column NAME. Without such a column 0, and VALUES has none; TP_ERR_FORMAT, too: it
+ * is of another type.
+ */
 int tp_parquet_values_read_named(struct tp_parquet_values *values,
     const struct tp_parquet_reader *reader, uint32_t group, const char *name,
     enum tp_parquet_type type, struct tp_err *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * What the exports write that are sums by call path: the self time of each path in each thread, in
- * whole nanoseconds that add up. A thread's times are rounded as they are summed in the order of paths,
- * so that what a thread has spent in a path with all below it is right to a nanosecond, however many
- * paths these are, and all of these exports say the same of a trace.
+ * whole nanoseconds that add up. A thread's times are rounded as they are summed in the order of
+ * paths, so that what a thread has spent in a path with all below it is right to a nanosecond,
+ * however many paths these are, and all of these exports say the same of a trace.
  */
 #ifndef TP_PATH_SUMS_H
 #define TP_PATH_SUMS_H
@@ -32,8 +32,9 @@ static inline const struct tp_node *tp_path_sums_node(
 }
 
 /*
- * For exports that repeat all callers with each path: how many functions they write. TP_ERR_LIMIT with
- * a remedy if no reader could take so much: a recursion 100,000 deep would be 5,000,000,000 of them.
+ * For exports that repeat all callers with each path: how many functions they write. TP_ERR_LIMIT
+ * with a remedy if no reader could take so much: a recursion 100,000 deep would be 5,000,000,000 of
+ * them.
  */
 #define TP_PATH_FRAMES_MAX (UINT64_C(1) << 28)
 int tp_path_sums_check(

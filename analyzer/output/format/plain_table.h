@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A table in memory whose columns are only known when it is made, and files of it. (Tables of a trace are relations, see
- * relation.h.) A value that is not known is an empty field, or NULL.
+ * A table in memory whose columns are only known when it is made, and files of it. (Tables of a
+ * trace are relations, see relation.h.) A value that is not known is an empty field, or NULL.
  */
 #ifndef TP_PLAIN_TABLE_H
 #define TP_PLAIN_TABLE_H

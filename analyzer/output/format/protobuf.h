@@ -11,7 +11,9 @@
 
 #include <stdint.h>
 
-/* Fields of type uint32, uint64, int32, int64, bool, enum; negative numbers as (uint64_t)(int64_t). */
+/*
+ * Fields of type uint32, uint64, int32, int64, bool, enum; negative numbers as (uint64_t)(int64_t).
+ */
 void tp_protobuf_add_number(struct tp_buf *message, uint32_t field, uint64_t value);
 void tp_protobuf_add_fixed64(struct tp_buf *message, uint32_t field, uint64_t value);
 /* string, bytes, messages, packed fields */

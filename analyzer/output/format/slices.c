@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Calls as slices, for exports that have single calls in the order of time. Files are slice_files.c's.
+// Calls as slices, for exports that have single calls in the order of time. Files are
+// slice_files.c's.
 #include "slices.h"
 
 #include "analyzer/profile/calls.h"
@@ -108,8 +109,9 @@ static bool go_to(struct feed *feed, uint64_t ns, bool begins)
 }
 
 /*
- * Tell of losses up to TICKS. This keeps times from running backwards: those of the stack do not, what is held back is
- * begun outermost first and before anything that is later ends, and each is preceded by the losses before it.
+ * Tell of losses up to TICKS. This keeps times from running backwards: those of the stack do not,
+ * what is held back is begun outermost first and before anything that is later ends, and each is
+ * preceded by the losses before it.
  */
 static void tell_lost(struct feed *feed, uint64_t ticks)
 {
@@ -141,8 +143,9 @@ static void show(struct feed *feed)
 }
 
 /*
- * At TICKS, the innermost slice is one of NODE. Those held back that are not have ended without being long
- * enough, as only then their ends are not told; and of the rest, some are long enough now.
+ * At TICKS, the innermost slice is one of NODE. Those held back that are not have ended without
+ * being long enough, as only then their ends are not told; and of the rest, some are long enough
+ * now.
  */
 static void settle(struct feed *feed, uint32_t node, uint64_t ticks)
 {
@@ -282,7 +285,8 @@ int tp_slices_feed(
 	for (uint64_t i = 0; !code && i < (uint64_t)analysis->thread_count * passes; i++) {
 		const uint32_t thread = (uint32_t)(i / passes);
 		files->slices.pass = (uint32_t)(i % passes);
-		// A thread whose records are damaged has been told of; what there is of it is there.
+		// A thread whose records are damaged has been told of; what there is of it is
+		// there.
 		code = feed_thread(files, format, thread, &too_deep, err);
 		if (code && analysis->threads[thread].code == code && code != TP_ERR_MEMORY)
 			code = tp_slice_files_leave(files, err);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calls as slices, for exports that have single calls in the order of time: per thread, slices that begin
- * and end, properly nested, with times that never run backwards. What all these exports share is
- * here: ranges of time, least times, losses, threads with several stacks (a call is a slice
- * for each stay on its stack), and writing several files of a time each.
+ * Calls as slices, for exports that have single calls in the order of time: per thread, slices that
+ * begin and end, properly nested, with times that never run backwards. What all these exports share
+ * is here: ranges of time, least times, losses, threads with several stacks (a call is a slice for
+ * each stay on its stack), and writing several files of a time each.
  *
- * With a least time, slices that are shorter are left out. That is known when such a time has passed, so
- * slices are begun late, but in order: at most the open ones are held back.
+ * With a least time, slices that are shorter are left out. That is known when such a time has
+ * passed, so slices are begun late, but in order: at most the open ones are held back.
  */
 #ifndef TP_SLICES_H
 #define TP_SLICES_H
@@ -39,9 +39,10 @@ struct tp_slices {
 };
 
 /*
- * How a format writes: init, then for each file head, threads (in each pass), tail, then release. When there are several files,
- * a thread is written to all of them before the next one is, and only to those where it has
- * slices. Functions may be NULL; those that return an int return 0 or a negative tp_error.
+ * How a format writes: init, then for each file head, threads (in each pass), tail, then release.
+ * When there are several files, a thread is written to all of them before the next one is, and only
+ * to those where it has slices. Functions may be NULL; those that return an int return 0 or a
+ * negative tp_error.
  */
 struct tp_slice_format {
 	bool directory; /* slices->directory is written to, else slices->out */
@@ -72,14 +73,15 @@ int tp_slices_render_directory(const struct tp_slice_format *format,
     const struct tp_analysis *analysis, const struct tp_export_options *options,
     const char *directory, struct tp_err *err);
 /*
- * As files (or directories) PATH.0001, PATH.0002, ... of options->split_ns each. What is open where one ends is ended
- * there, and begun again in the next. TP_ERR_LIMIT if they would be too many.
+ * As files (or directories) PATH.0001, PATH.0002, ... of options->split_ns each. What is open where
+ * one ends is ended there, and begun again in the next. TP_ERR_LIMIT if they would be too many.
  */
 int tp_slices_split(const struct tp_slice_format *format, const struct tp_analysis *analysis,
     const struct tp_export_options *options, const char *path, struct tp_err *err);
 
 /*
- * A number for the current thread that no other has: that of the operating system if it can be, 1 to INT32_MAX.
+ * A number for the current thread that no other has: that of the operating system if it can be, 1
+ * to INT32_MAX.
  */
 uint32_t tp_slices_tid(const struct tp_slices *slices);
 /* That of the process: the first thread's. */
@@ -87,7 +89,10 @@ uint32_t tp_slices_pid(const struct tp_slices *slices);
 /* What the process is called. */
 const char *tp_slices_process(const struct tp_slices *slices);
 
-/* When recording was switched off, as far as it lies in this file. *AT is 0 at first; false: there is no more. */
+/*
+ * When recording was switched off, as far as it lies in this file. *AT is 0 at first; false: there
+ * is no more.
+ */
 struct tp_slice_gap {
 	uint64_t from_ns;
 	uint64_t to_ns;
@@ -118,8 +123,8 @@ struct tp_slice_mark {
 	uint32_t thread; /* index in analysis->threads; their number: it is from outside */
 	bool phase;
 	bool ends; /* the phase does, in this file */
-	uint64_t
-	    from_ns; /* as in tp_slice; of a phase that began in an earlier file, this one's begin */
+	/* as in tp_slice; of a phase that began in an earlier file, this one's begin */
+	uint64_t from_ns;
 	uint64_t to_ns; /* of a phase that ends */
 };
 /* By time, as tp_slices_next_gap. */

@@ -99,8 +99,8 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
 	TP_UNIT_COUNT, "processes", .rank = 3},
 };
 
-// A time of the calls that have times; or SCALED, of all calls. What was running when the recorder attached has none, but has
-// the time of what it called.
+// A time of the calls that have times; or SCALED, of all calls. What was running when the recorder
+// attached has none, but has the time of what it called.
 static struct tp_cell scaled_time(const struct tp_relation_data *data,
     const struct tp_function *function, uint64_t ticks, uint64_t scaled)
 {

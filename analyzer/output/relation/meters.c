@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The relations "counters", "energy", "counter_readings" and "energy_readings": what 'teeperf record --counters' and '--energy' measured.
+// The relations "counters", "energy", "counter_readings" and "energy_readings": what 'teeperf
+// record --counters' and '--energy' measured.
 #include "relation.h"
 
 #include <stdio.h>

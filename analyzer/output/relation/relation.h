@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A relation is a table that users see in several formats: functions, threads, paths, calls, ... It is described once, in
- * NAME.c of this room or, if only SQL has it, in analyzer/query/table_NAME.c. A column has one name and one unit everywhere.
+ * A relation is a table that users see in several formats: functions, threads, paths, calls, ... It
+ * is described once, in NAME.c of this room or, if only SQL has it, in analyzer/query/table_NAME.c.
+ * A column has one name and one unit everywhere.
  *
- * Data flow: struct tp_relation_data is an analysis, with paths and percentiles where a relation needs them. A row is a
- * pointer into it, one of rows(data). Calls and events are streams, whose reader makes the row.
- * value(data, row, column) gives one cell: a number, a text or nothing. A format turns cells into bytes by the unit of
- * the column, and decides nothing else: SQL in analyzer/query/sql_table.c, SQLite through SQL, Parquet in output/export/parquet.c, CSV,
- * JSON and tables for people in show.c (through grid.h), CSV of calls in output/export/csv.c, the report in
- * output/report/facts.c. So filters, compensation and sampling are what the analysis says, and the same in all formats.
- * docs/columns.md is generated from here; a column that a format does not have carries its reason.
+ * Data flow: struct tp_relation_data is an analysis, with paths and percentiles where a relation
+ * needs them. A row is a pointer into it, one of rows(data). Calls and events are streams, whose
+ * reader makes the row. value(data, row, column) gives one cell: a number, a text or nothing. A
+ * format turns cells into bytes by the unit of the column, and decides nothing else: SQL in
+ * analyzer/query/sql_table.c, SQLite through SQL, Parquet in output/export/parquet.c, CSV, JSON and
+ * tables for people in show.c (through grid.h), CSV of calls in output/export/csv.c, the report in
+ * output/report/facts.c. So filters, compensation and sampling are what the analysis says, and the
+ * same in all formats. docs/columns.md is generated from here; a column that a format does not have
+ * carries its reason.
  */
 #ifndef TP_RELATION_H
 #define TP_RELATION_H
@@ -38,7 +41,8 @@ struct tp_cell {
 enum tp_unit {
 	TP_UNIT_NONE = 0, /* a number that is no amount, or a text */
 	TP_UNIT_COUNT,
-	TP_UNIT_TIME, /* ns by the trace's clock: ticks if no rate is known, no value without a clock */
+	/* ns by the trace's clock: ticks if no rate is known, no value without a clock */
+	TP_UNIT_TIME,
 	TP_UNIT_NS,    /* by another clock */
 	TP_UNIT_TICKS, /* of the trace's clock */
 	TP_UNIT_ADDRESS,
@@ -103,7 +107,10 @@ struct tp_relation {
 	uint32_t count;
 	bool ordered; /* the first column is a number that never falls from row to row */
 	bool unique;  /* and no two rows have the same */
-	/* Columns in the order of a format, ended by TP_RELATION_END. NULL: text and report have none, CSV all. */
+	/*
+	 * Columns in the order of a format, ended by TP_RELATION_END. NULL: text and report have
+	 * none, CSV all.
+	 */
 	const uint8_t *text;
 	const uint8_t *csv;
 	const uint8_t *report;
@@ -173,8 +180,8 @@ extern const struct tp_relation tp_relation_family_processes; /* struct tp_famil
 #define TP_HIDDEN_TID .hidden = true, .absent = TP_FORM_PARQUET, .reason = "joined by thread"
 
 /*
- * Six columns from FIRST on, in relations whose rows have times in calls: what self and inclusive times are made up of.
- * tp_cell_part has the values.
+ * Six columns from FIRST on, in relations whose rows have times in calls: what self and inclusive
+ * times are made up of. tp_cell_part has the values.
  */
 #define TP_PART_COLUMNS(first)                                                                     \
 	[first] = {"self_cpu_ns", "ns of self time with a processor; NULL: not known",             \

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Whether any row has a value, or may have in a stream; where there is none, a table need not say so.
+// Whether any row has a value, or may have in a stream; where there is none, a table need not say
+// so.
 static bool has_values(
     const struct tp_relation *relation, struct tp_relation_data *data, uint32_t column)
 {

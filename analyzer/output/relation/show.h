@@ -28,7 +28,10 @@ void tp_relation_format(const struct tp_analysis *analysis, enum tp_unit unit, s
 bool tp_relation_is_shown(
     const struct tp_relation *relation, struct tp_relation_data *data, uint32_t column);
 
-/* As tp_grid_init. Tables show estimates where CSV and JSON have what was measured. DATA and what it is made of must outlive it. */
+/*
+ * As tp_grid_init. Tables show estimates where CSV and JSON have what was measured. DATA and what
+ * it is made of must outlive it.
+ */
 void tp_relation_show_init(struct tp_relation_show *show, const struct tp_relation *relation,
     struct tp_relation_data *data, const struct tp_view_options *options,
     const struct tp_grid_members *members, struct tp_buf *out);
@@ -36,7 +39,10 @@ void tp_relation_show_init(struct tp_relation_show *show, const struct tp_relati
 void tp_relation_show_row(struct tp_relation_show *show, const void *row);
 /* The same, limit or not: a row that sums up. */
 void tp_relation_show_total(struct tp_relation_show *show, const void *row);
-/* All rows of functions, in the order that the options ask for, and their total. 0 or a negative tp_error. */
+/*
+ * All rows of functions, in the order that the options ask for, and their total. 0 or a negative
+ * tp_error.
+ */
 int tp_relation_show_functions(const struct tp_relation *relation, struct tp_relation_data *data,
     const struct tp_view_options *options, const struct tp_grid_members *members,
     struct tp_buf *out, struct tp_err *err);

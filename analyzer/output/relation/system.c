@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The relations "syscalls", "waits", "io" and "faults": what the kernel did for the program, event by event. And "system": what
-// each function caused.
+// The relations "syscalls", "waits", "io" and "faults": what the kernel did for the program, event
+// by event. And "system": what each function caused.
 #include "relation.h"
 
 // What all events have in common, and what some have.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The block "graph": the call graph, laid out by graphviz where it is there.
 //
-// Its picture (-Tsvg) would be markup of another program, with names of functions in it, that nothing in the page may be
-// trusted with. Of dot come only the places of nodes and edges, as numbers (-Tplain); the viewer draws them.
+// Its picture (-Tsvg) would be markup of another program, with names of functions in it, that
+// nothing in the page may be trusted with. Of dot come only the places of nodes and edges, as
+// numbers (-Tplain); the viewer draws them.
 #include "report.h"
 
 #include "analyzer/output/format/call_graph.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Latency over time: of a function, how many of its calls began in which part of the timeline and took how long. Of all
- * threads, and in the times of the table of functions: over all columns, the cells of a row are what the function's histogram
- * has in the row's buckets. A map has a fixed number of cells, whatever the number of calls.
+ * Latency over time: of a function, how many of its calls began in which part of the timeline and
+ * took how long. Of all threads, and in the times of the table of functions: over all columns, the
+ * cells of a row are what the function's histogram has in the row's buckets. A map has a fixed
+ * number of cells, whatever the number of calls.
  */
 #ifndef TP_REPORT_HEAT_H
 #define TP_REPORT_HEAT_H
@@ -34,12 +35,17 @@ struct tp_report_heat {
 	uint32_t cells_per_column; /* of the timeline's cells */
 };
 
-/* Maps of the MOST functions with most inclusive time, over the timeline TIME. False: no memory. Release it in any case. */
+/*
+ * Maps of the MOST functions with most inclusive time, over the timeline TIME. False: no memory.
+ * Release it in any case.
+ */
 bool tp_report_heat_init(struct tp_report_heat *heat, const struct tp_analysis *analysis,
     const struct tp_report_time *time, uint32_t most);
 void tp_report_heat_release(struct tp_report_heat *heat);
 
-/* A call of FUNCTION has ended. What began outside of the timeline is in its first or last column. */
+/*
+ * A call of FUNCTION has ended. What began outside of the timeline is in its first or last column.
+ */
 static inline void tp_report_heat_add(
     struct tp_report_heat *heat, uint32_t function, const struct tp_call *call)
 {
@@ -57,8 +63,9 @@ static inline void tp_report_heat_add(
 /* The first bucket above all rows of all maps. */
 uint32_t tp_report_heat_highest(const struct tp_report_heat *heat);
 /*
- * The block "heat": columns, cells of the timeline in a column, functions without a map, maps; for each map function, first,
- * step, rows, how many cells are not 0, and the columns cell (difference; column * rows + row) and calls.
+ * The block "heat": columns, cells of the timeline in a column, functions without a map, maps; for
+ * each map function, first, step, rows, how many cells are not 0, and the columns cell (difference;
+ * column * rows + row) and calls.
  */
 void tp_report_heat_write(const struct tp_report_heat *heat, struct tp_buf *out);
 

@@ -201,7 +201,8 @@ static bool add_slowest(struct tp_report *report, struct tp_buf *out)
 
 // ---- the page
 
-// Whole blocks are deflated (zlib) and in base64, so that nothing in them can be markup. 0 or TP_ERR_MEMORY.
+// Whole blocks are deflated (zlib) and in base64, so that nothing in them can be markup. 0 or
+// TP_ERR_MEMORY.
 static int add_packed(
     struct tp_buf *page, const char *name, const struct tp_buf *data, struct tp_err *err)
 {

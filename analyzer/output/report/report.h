@@ -1,48 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The report: one HTML page that needs nothing else, with the viewer of report/ and the data that it
- * shows. The data are blocks, of numbers as in common/varint.h unless it says JSON:
+ * The report: one HTML page that needs nothing else, with the viewer of report/ and the data that
+ * it shows. The data are blocks, of numbers as in common/varint.h unless it says JSON:
  *
  *   facts    JSON: program, unit (ns, ticks or calls), time (which is shown at first: wall, cpu, ...), times (whether the others
- *            can be shown), span and start of the timeline, no_timeline (why there is none), threads, bounds (of the bins of histograms), functions (a column each; of a
- *            joined trace `inside`, 1: of the TEE)
+ *            can be shown), span and start of the timeline, no_timeline (why there is none),
+ *            threads, bounds (of the bins of histograms), functions (a column each; of a joined
+ *            trace `inside`, 1: of the TEE)
  *   paths    how many; then a column each of: how many levels up its parent is from the path before
- *            (0: that path is its parent), function, recursion level, calls, self, min, max - min; with
- *            a baseline also its calls and self; with times, what of self is cpu, wait and preempted
+ *            (0: that path is its parent), function, recursion level, calls, self, min, max - min;
+ *            with a baseline also its calls and self; with times, what of self is cpu, wait and
+ *            preempted
  *   threads  for each thread: how many paths, and the columns path (difference to the last), calls, self; with times also
  *            these three
  *   time     buckets, cells; for each thread: how many rows, for each how many runs, and those; the
- *            cells; how many calls are drawn one by one (the longest, and those inside of the slowest of each function), and
- *            the columns start (difference), duration, path
+ *            cells; how many calls are drawn one by one (the longest, and those inside of the
+ *            slowest of each function), and the columns start (difference), duration, path
  *   begun    for each thread: how many rows, for each how many cells in which calls of that depth began, and the columns cell
  *            (difference), calls
  *   heat, slowest  as heat.h and slowest.h have them
  *   graph    JSON: total of all time, or of calls, nodes_left and edges_left, width and height; nodes with fn and at (x, y of the middle,
- *            width, height, in points), edges with from and to (numbers of nodes), calls, inclusive, x and y of their label, at (points of
- *            Bezier curves); instead of places why there are none
+ *            width, height, in points), edges with from and to (numbers of nodes), calls,
+ *            inclusive, x and y of their label, at (points of Bezier curves); instead of places why
+ *            there are none
  *
  *   waits    only if it is known when threads had no processor; for each thread 1 + how many stretches, 0: not known; and for each
- *            stretch, the longest of all threads, start (difference) and length * 2 + 1 if it was preempted
+ *            stretch, the longest of all threads, start (difference) and length * 2 + 1 if it was
+ *            preempted
  *   lanes    only if there are system events: how many names, and of each its length and letters; by how much earlier than
- *            the timeline the starts count; for each thread, for system calls, waits, requests to devices and page faults:
- *            how many events, the longest of all threads, and the columns start (difference), duration, name, function + 1
- *            (0: none), bytes + 1 (0: it moves none), of waits also time until a thread ended it + 1 (0: none did), that
- *            thread's function + 1 and number here + 1; then how many were shorter, and, if any, for each cell how many and,
- *            if any, their time together
+ *            the timeline the starts count; for each thread, for system calls, waits, requests to
+ *            devices and page faults: how many events, the longest of all threads, and the columns
+ *            start (difference), duration, name, function + 1 (0: none), bytes + 1 (0: it moves
+ *            none), of waits also time until a thread ended it + 1 (0: none did), that thread's
+ *            function + 1 and number here + 1; then how many were shorter, and, if any, for each
+ *            cell how many and, if any, their time together
  *
  *   transitions, contention  JSON, as analyze --view NAME --format json prints it, the first rows; only if that has anything to show
  *   meters   only if there are readings of counters or energy; for each meter its name, unit and note, as length and letters, how
- *            many readings, and the columns time since the first record (difference), value until the next one; at the end an
- *            empty name
+ *            many readings, and the columns time since the first record (difference), value until
+ *            the next one; at the end an empty name
  *   marks    only if the trace has marks; for each its name, as length and letters, time since the first record (difference), 0: a
- *            moment, 1: a phase that has not ended, else its length + 2, and its thread's number here + 1 (0: none); at the end an
- *            empty name
+ *            moment, 1: a phase that has not ended, else its length + 2, and its thread's number
+ *            here + 1 (0: none); at the end an empty name
  *
  *   sources  JSON, only if they are asked for: files, each with file (as in facts), found (its path below the folder), and parts: the
- *            line of the first of their lines, and text, a text for each line; calls, of each function whose first line is there and
- *            of which the debug information has its calls: fn, and sites, three numbers for each line with a call of another
- *            function: the line (0: unknown, or in another file), that function, and 0 or, of a call in code that was inlined there,
- *            1 + which one of inlined that is: the inlined functions, outermost first
+ *            line of the first of their lines, and text, a text for each line; calls, of each
+ *            function whose first line is there and of which the debug information has its calls:
+ *            fn, and sites, three numbers for each line with a call of another function: the line
+ *            (0: unknown, or in another file), that function, and 0 or, of a call in code that was
+ *            inlined there, 1 + which one of inlined that is: the inlined functions, outermost
+ *            first
  *
  * A function's number is that in facts; one more is "(smaller)", light paths together. Times are
  * nanoseconds, or ticks if no rate is known.
@@ -56,9 +63,9 @@
 #include "common/buf.h"
 
 /*
- * The paths that a report has: the heaviest of a recording, and of the one that it is compared with. The
- * lighter ones below a path are one item together, "(smaller)", so that all sums stay what they are.
- * Items are numbered in preorder; item 0 is the program.
+ * The paths that a report has: the heaviest of a recording, and of the one that it is compared
+ * with. The lighter ones below a path are one item together, "(smaller)", so that all sums stay
+ * what they are. Items are numbered in preorder; item 0 is the program.
  */
 #define TP_REPORT_SMALLER UINT32_MAX
 
@@ -105,9 +112,10 @@ int tp_report_tree_init(struct tp_report_tree *tree, const struct tp_analysis *a
 void tp_report_tree_release(struct tp_report_tree *tree);
 
 /*
- * The timeline of a report: not all calls, but of each thread what was on top when, at each depth, in
- * equal buckets of time; self times by path in wider ones, the cells, so that a selection of them has an
- * exact flame graph; and the longest calls one by one. Times are as recorded, in ticks since `from`.
+ * The timeline of a report: not all calls, but of each thread what was on top when, at each depth,
+ * in equal buckets of time; self times by path in wider ones, the cells, so that a selection of
+ * them has an exact flame graph; and the longest calls one by one. Times are as recorded, in ticks
+ * since `from`.
  */
 #define TP_REPORT_ROWS 128 /* depths that are drawn */
 #define TP_REPORT_FILL 15  /* of a bucket that is full */
@@ -128,7 +136,10 @@ struct tp_report_call {
 	uint32_t thread;
 };
 
-/* Of one thread. A row is varints, two for each run: length * 16 + fill, then the item unless fill is 0. */
+/*
+ * Of one thread. A row is varints, two for each run: length * 16 + fill, then the item unless fill
+ * is 0.
+ */
 struct tp_report_track {
 	struct tp_buf rows[TP_REPORT_ROWS];
 	uint32_t runs[TP_REPORT_ROWS];
@@ -156,8 +167,8 @@ struct tp_report_time {
 };
 
 /*
- * THREADS: indices in analysis->threads. 0 or a negative tp_error; damage in a thread's chunks is none,
- * as the analysis has described it. Release it in any case.
+ * THREADS: indices in analysis->threads. 0 or a negative tp_error; damage in a thread's chunks is
+ * none, as the analysis has described it. Release it in any case.
  */
 int tp_report_time_init(struct tp_report_time *time, const struct tp_analysis *analysis,
     const struct tp_paths *paths, const struct tp_report_tree *tree, const uint32_t *threads,
@@ -176,8 +187,8 @@ struct tp_report_options {
 	const char
 	    *dot; /* graphviz's program, which lays out the call graph; NULL: it is not there */
 	const char *source_dir; /* lines of source files below it are shown; or NULL */
-	enum tp_time
-	    time; /* which is shown at first; pre: wall, or the analysis tells them and there is no base */
+	/* which is shown at first; pre: wall, or the analysis tells them and there is no base */
+	enum tp_time time;
 };
 
 struct tp_report {
@@ -215,8 +226,9 @@ int tp_report_render(const struct tp_analysis *analysis, const struct tp_report_
     struct tp_buf *out, struct tp_err *err);
 
 /*
- * Its parts: the blocks "facts", "waits", "lanes", "transitions", "contention", "graph", "meters" and "marks" (false: no memory; with nothing in them
- * they are not there); head and foot of the page.
+ * Its parts: the blocks "facts", "waits", "lanes", "transitions", "contention", "graph", "meters"
+ * and "marks" (false: no memory; with nothing in them they are not there); head and foot of the
+ * page.
  */
 bool tp_report_add_facts(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_waits(struct tp_report *report, struct tp_buf *out);
@@ -227,11 +239,15 @@ bool tp_report_add_graph(struct tp_report *report, struct tp_buf *out);
 bool tp_report_has_meters(const struct tp_analysis *analysis);
 bool tp_report_add_meters(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out);
-/* Functions with timed calls, those with most inclusive time first. NULL: no memory. The caller frees it. */
+/*
+ * Functions with timed calls, those with most inclusive time first. NULL: no memory. The caller
+ * frees it.
+ */
 uint32_t *tp_report_heaviest(const struct tp_analysis *analysis, uint32_t *count);
 /*
- * Each call passes once: begin, when the buckets of TIME are known (false: no memory), then each thread of the timeline with
- * its calls; the end adds the other threads, and to the timeline's calls those inside of the slowest ones.
+ * Each call passes once: begin, when the buckets of TIME are known (false: no memory), then each
+ * thread of the timeline with its calls; the end adds the other threads, and to the timeline's
+ * calls those inside of the slowest ones.
  */
 bool tp_report_watch_begin(struct tp_report *report, const struct tp_report_time *time);
 void tp_report_watch_thread(struct tp_report *report, uint32_t thread);
@@ -252,7 +268,10 @@ static inline uint64_t tp_report_part(
 void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out);
 void tp_report_add_noscript(const struct tp_report *report, struct tp_buf *out);
 
-/* What analyzer/output/report/viewer/embed.py makes of the files in viewer/. Hashes are as in a content policy. */
+/*
+ * What analyzer/output/report/viewer/embed.py makes of the files in viewer/. Hashes are as in a
+ * content policy.
+ */
 extern const char tp_report_script[];
 extern const char tp_report_script_hash[];
 extern const char tp_report_style[];

@@ -223,7 +223,8 @@ static void collect(void *context, const struct tp_call *call)
 	};
 }
 
-// Whether one of the longest calls is in a window, and so was collected as well. CALLS of no time are not among the longest.
+// Whether one of the longest calls is in a window, and so was collected as well. CALLS of no time
+// are not among the longest.
 static bool is_there(const struct windows *windows, const struct tp_report_time *time,
     const struct tp_report_tree *tree, const uint32_t *of_path_of,
     const struct tp_report_call *call)
@@ -257,7 +258,8 @@ static bool choose_all(struct tp_report_slowest *slowest, struct windows *of_thr
 			    TP_LOWER_BOUND(0U, time->track_count, k, threads[k] < it->thread);
 			if (track < time->track_count && threads[track] == it->thread)
 				it->track = track;
-			// A call that was paused is no rectangle; where stacks move, what ends inside may be of another one.
+			// A call that was paused is no rectangle; where stacks move, what ends
+			// inside may be of another one.
 			if (it->track != UINT32_MAX && !it->call.away &&
 			    it->call.end - it->call.start == it->call.duration &&
 			    !slowest->analysis->threads[it->thread].moves)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The slowest calls of each function, and all calls that were made inside of them: what a timeline draws in full. Which calls
- * are slowest is known when all calls have passed; what was inside of them is then collected by a second replay. Memory is
- * for the slowest calls of some functions, and for as many calls inside as are allowed.
+ * The slowest calls of each function, and all calls that were made inside of them: what a timeline
+ * draws in full. Which calls are slowest is known when all calls have passed; what was inside of
+ * them is then collected by a second replay. Memory is for the slowest calls of some functions, and
+ * for as many calls inside as are allowed.
  */
 #ifndef TP_REPORT_SLOWEST_H
 #define TP_REPORT_SLOWEST_H
@@ -33,8 +34,8 @@ struct tp_report_slowest {
 	uint32_t *slot_of;                 /* of each function its place there; UINT32_MAX: none */
 	struct tp_report_slow_call *calls; /* `most` places for each, the slowest first */
 	uint32_t *call_counts;
-	uint64_t *
-	    below; /* by depth: calls that have ended since their caller began, while a thread is replayed */
+	/* by depth: calls that have ended since their caller began, while a thread is replayed */
+	uint64_t *below;
 	uint64_t depths; /* that it has room for */
 	bool failed;
 	/* What is not drawn: */
@@ -52,16 +53,18 @@ void tp_report_slowest_start(struct tp_report_slowest *slowest);
 void tp_report_slowest_add(struct tp_report_slowest *slowest, uint32_t function, uint32_t thread,
     const struct tp_call *call);
 /*
- * All have passed. Choose windows with at most ROOM calls together: the slowest call of each function first, and of these those
- * with the fewest calls inside; then the second ones, and so on. What is inside of them is added to TIME's calls, which have
- * each call once, in their order. False: no memory.
+ * All have passed. Choose windows with at most ROOM calls together: the slowest call of each
+ * function first, and of these those with the fewest calls inside; then the second ones, and so on.
+ * What is inside of them is added to TIME's calls, which have each call once, in their order.
+ * False: no memory.
  */
 bool tp_report_slowest_finish(struct tp_report_slowest *slowest, const struct tp_paths *paths,
     const struct tp_report_tree *tree, struct tp_report_time *time, const uint32_t *threads,
     uint64_t room);
 /*
- * The block "slowest": how many of each function, functions without, functions; for each function its number and how many
- * calls, and their columns thread here + 1 (0: it is not shown), start, duration, calls inside, and 1 if all of these are drawn.
+ * The block "slowest": how many of each function, functions without, functions; for each function
+ * its number and how many calls, and their columns thread here + 1 (0: it is not shown), start,
+ * duration, calls inside, and 1 if all of these are drawn.
  */
 void tp_report_slowest_write(
     const struct tp_report_slowest *slowest, const struct tp_report_time *time, struct tp_buf *out);

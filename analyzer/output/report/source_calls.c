@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The lines from which functions call others, for the block "sources". The viewer has the numbers of each caller and callee.
+// The lines from which functions call others, for the block "sources". The viewer has the numbers
+// of each caller and callee.
 #include "analyzer/output/report/report.h"
 #include "common/array.h"
 #include "common/index.h"
@@ -88,7 +89,8 @@ static void add_function(struct job *job, const struct tp_call_function *caller,
 	tp_json_end(json);
 }
 
-// The functions of module PLACE. False: no memory. Without debug information there is nothing to say.
+// The functions of module PLACE. False: no memory. Without debug information there is nothing to
+// say.
 static bool add_module(struct job *job, uint32_t place)
 {
 	const struct tp_analysis *analysis = job->report->analysis;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The block "sources" of a report: lines of the functions' source files below a folder, only if they are asked for.
+// The block "sources" of a report: lines of the functions' source files below a folder, only if
+// they are asked for.
 #include "analyzer/output/report/report.h"
 #include "common/array.h"
 #include "common/clean.h"
@@ -59,8 +60,9 @@ static bool is_below(const char *path, const char *folder)
 }
 
 /*
- * A file comes from a trace, and may be any text: what it names is looked for below FOLDER alone, with fewer and fewer of its
- * folders. A link out of there is not followed. Returns a descriptor or -1; FOUND is the file's path.
+ * A file comes from a trace, and may be any text: what it names is looked for below FOLDER alone,
+ * with fewer and fewer of its folders. A link out of there is not followed. Returns a descriptor or
+ * -1; FOUND is the file's path.
  */
 static int open_source(const char *folder, const char *file, char found[PATH_MAX])
 {
@@ -104,8 +106,8 @@ static void add_line(struct tp_json *json, const char *line, size_t size, struct
 }
 
 /*
- * The lines of the functions at PLACES: from a few above each until a line that begins with a brace, the next function, or so
- * many lines. Parts that touch are one.
+ * The lines of the functions at PLACES: from a few above each until a line that begins with a
+ * brace, the next function, or so many lines. Parts that touch are one.
  */
 static void add_parts(struct tp_report *report, struct tp_json *json, const struct tp_buf *content,
     const struct place *places, uint32_t count, bool *shown)
@@ -179,7 +181,8 @@ static void add_file(struct tp_report *report, struct tp_json *json, const char 
 		report->source_files++;
 		tp_json_object(json, NULL);
 		tp_json_text(json, "file", file->file);
-		// Where the report's reader has the folder is not known: its part below that folder says which file it was.
+		// Where the report's reader has the folder is not known: its part below that folder
+		// says which file it was.
 		tp_json_text(json, "found", found + strlen(folder) + (folder[1] != '\0'));
 		add_parts(report, json, &content, &places[file->first], file->count, shown);
 		tp_json_end(json);

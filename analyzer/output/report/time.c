@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The timeline of a report: calls become buckets and cells while they pass.
 //
-// One file above 600 lines: rows, cells and the longest calls are made of one recorder in one pass, and its sums are
-// added to at each event.
+// One file above 600 lines: rows, cells and the longest calls are made of one recorder in one pass,
+// and its sums are added to at each event.
 #include "report.h"
 
 #include "analyzer/profile/calls.h"
@@ -30,7 +30,8 @@ struct run {
 	uint32_t from;
 };
 
-// An open call. With a least time it is held until it has taken so long: shorter ones are never told to end.
+// An open call. With a least time it is held until it has taken so long: shorter ones are never
+// told to end.
 struct open {
 	uint32_t item;
 	uint32_t node;
@@ -321,8 +322,9 @@ static void pop(struct recorder *recorder)
 }
 
 /*
- * With a least time: at TICKS the innermost call is one of NODE. What is above it has ended and was too short, so its time
- * is its caller's; of the rest, those that are long enough, or ALL, have the time from their start on.
+ * With a least time: at TICKS the innermost call is one of NODE. What is above it has ended and was
+ * too short, so its time is its caller's; of the rest, those that are long enough, or ALL, have the
+ * time from their start on.
  */
 static void settle(struct recorder *recorder, uint32_t node, uint64_t ticks, bool all)
 {
@@ -338,7 +340,8 @@ static void settle(struct recorder *recorder, uint32_t node, uint64_t ticks, boo
 	advance(recorder, ticks);
 }
 
-// Whether a call of NODE is in the report at all: with a least time those that are always shorter are not.
+// Whether a call of NODE is in the report at all: with a least time those that are always shorter
+// are not.
 static bool is_told(const struct recorder *recorder, uint32_t node)
 {
 	return !recorder->analysis->least || item_of(recorder, node);
@@ -546,7 +549,8 @@ static int record_thread(struct recorder *recorder, const struct tp_paths *paths
 	return 0;
 }
 
-// Where calls of a thread may end: at its last event, or where recording or the range ends behind it.
+// Where calls of a thread may end: at its last event, or where recording or the range ends behind
+// it.
 static uint64_t end_of(const struct tp_analysis *analysis, const struct tp_thread_result *thread)
 {
 	const struct tp_gaps *gaps = &analysis->trace->gaps;

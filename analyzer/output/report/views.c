@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The blocks "transitions" and "contention": views of the command line, as they are, for tables of the page.
+// The blocks "transitions" and "contention": views of the command line, as they are, for tables of
+// the page.
 #include "report.h"
 
 #include "analyzer/output/view.h"

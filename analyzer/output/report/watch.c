@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Each call of each thread, once, for what a report has of single calls: latency over time, and the slowest ones.
+// Each call of each thread, once, for what a report has of single calls: latency over time, and the
+// slowest ones.
 #include "analyzer/output/report/report.h"
 #include "analyzer/profile/calls.h"
 

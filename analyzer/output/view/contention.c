@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Calls that are held at once, 24 bytes each; as many functions as have no more are swept in a pass.
+// Calls that are held at once, 24 bytes each; as many functions as have no more are swept in a
+// pass.
 #define CALLS_MAX (UINT64_C(1) << 24)
 #define PASSES_MAX 64
 // Fewer calls, or less of a difference, are no reason to say that they wait for each other.

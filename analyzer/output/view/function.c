@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The view "function": of each function that was asked for, its callers above and its callees below.
+// The view "function": of each function that was asked for, its callers above and its callees
+// below.
 #include "analyzer/output/grid.h"
 #include "analyzer/profile/around/neighbours.h"
 

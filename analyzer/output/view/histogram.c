@@ -25,7 +25,8 @@ static const struct tp_column columns[] = {
     {0},
 };
 
-// Buckets are put together in groups of 1, 2, 4, ... 16 of a doubling until there are few: their log2.
+// Buckets are put together in groups of 1, 2, 4, ... 16 of a doubling until there are few: their
+// log2.
 static uint32_t choose_group(uint32_t first, uint32_t last)
 {
 	uint32_t bits = 0;

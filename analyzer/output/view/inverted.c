@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The view "inverted": functions by their self time, and below each of them who called it, who called
-// that, and so on. Threads are summed.
+// The view "inverted": functions by their self time, and below each of them who called it, who
+// called that, and so on. Threads are summed.
 #define _GNU_SOURCE
 #include "analyzer/output/grid.h"
 #include "analyzer/profile/paths.h"

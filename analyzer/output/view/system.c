@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The view "system": which function caused which system calls, waits, page faults and requests to devices.
+// The view "system": which function caused which system calls, waits, page faults and requests to
+// devices.
 #include "analyzer/output/relation/show.h"
 #include "analyzer/output/view/waits.h"
 

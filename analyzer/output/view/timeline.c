@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The view "timeline": single calls in the order in which they began, indented by depth; or the slowest
-// calls of a function, each with what it called and what other threads did meanwhile.
+// The view "timeline": single calls in the order in which they began, indented by depth; or the
+// slowest calls of a function, each with what it called and what other threads did meanwhile.
 #define _GNU_SOURCE
 #include "analyzer/profile/around/kept_calls.h"
 #include "analyzer/output/grid.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The view "transitions": calls across the border of a TEE, how long they took, how many were short, how
-// soon one followed the other, and what these numbers suggest.
+// The view "transitions": calls across the border of a TEE, how long they took, how many were
+// short, how soon one followed the other, and what these numbers suggest.
 #include "analyzer/profile/calls.h"
 #include "analyzer/output/grid.h"
 #include "analyzer/profile/pattern.h"
@@ -12,9 +12,10 @@
 #include <string.h>
 
 /*
- * What is short: N. Weichbrodt, P.-L. Aublin, R. Kapitza, "sgx-perf: A Performance Analysis Tool for Intel SGX
- * Enclaves", Middleware 2018, tells calls below 1, 5 and 10 us apart, as a crossing itself takes a few
- * microseconds; and advises to batch short calls that follow each other, and to avoid others.
+ * What is short: N. Weichbrodt, P.-L. Aublin, R. Kapitza, "sgx-perf: A Performance Analysis Tool
+ * for Intel SGX Enclaves", Middleware 2018, tells calls below 1, 5 and 10 us apart, as a crossing
+ * itself takes a few microseconds; and advises to batch short calls that follow each other, and to
+ * avoid others.
  */
 #define SHORT_NS 10000
 #define VERY_SHORT_NS 1000
@@ -22,7 +23,8 @@
 #define ADVICE_CALLS 100
 #define ADVICE_SHARE 0.5
 
-// Names of gates: Intel's SDK and what it generates by convention, Open Enclave, GlobalPlatform's interfaces.
+// Names of gates: Intel's SDK and what it generates by convention, Open Enclave, GlobalPlatform's
+// interfaces.
 static const char *const usual[] = {
     "ecall_*",
     "ocall_*",

@@ -44,7 +44,10 @@ const struct tp_elf_symbol *tp_elf_file_find(const struct tp_elf_file *elf, uint
 const struct tp_elf_symbol *tp_elf_file_aliases(
     const struct tp_elf_file *elf, const struct tp_elf_symbol *symbol, uint32_t *count);
 
-/* The checksum of the file PATH as debug_link_checksum has it (that of zlib). 0 or a negative tp_error. */
+/*
+ * The checksum of the file PATH as debug_link_checksum has it (that of zlib). 0 or a negative
+ * tp_error.
+ */
 int tp_elf_file_checksum(const char *path, uint32_t *checksum, struct tp_err *err);
 
 /* Whether a file that begins with these EI_NIDENT bytes is a 64-bit little-endian ELF file. */
@@ -56,13 +59,16 @@ struct tp_elf_segment {
 	uint64_t offset; /* in the file */
 };
 
-/* The executable segments of the file PATH, at most MAX; how many. 0: it has none, or cannot be read. */
+/*
+ * The executable segments of the file PATH, at most MAX; how many. 0: it has none, or cannot be
+ * read.
+ */
 uint32_t tp_elf_segments_read(const char *path, struct tp_elf_segment *segments, uint32_t max);
 
 /*
- * By what a module without a build ID is known: the hash of its code and of its functions' names (log.h), of the file PATH:
- * SIZE bytes from ADDRESS (as in the file) on are the code. 0 if the file has no such code, or cannot be read. It is the
- * same for a file and what strip leaves of it.
+ * By what a module without a build ID is known: the hash of its code and of its functions' names
+ * (log.h), of the file PATH: SIZE bytes from ADDRESS (as in the file) on are the code. 0 if the
+ * file has no such code, or cannot be read. It is the same for a file and what strip leaves of it.
  */
 uint64_t tp_elf_code_hash(const char *path, uint64_t address, uint64_t size);
 
@@ -96,8 +102,8 @@ int tp_elf_sections_open(struct tp_elf_sections *sections, const char *path, str
 void tp_elf_sections_close(struct tp_elf_sections *sections);
 
 /*
- * The bytes of a section, unpacked; sections[index].size of them. NULL: it cannot be unpacked, or all together
- * are more than a file of this size may hold. They live until the file is closed.
+ * The bytes of a section, unpacked; sections[index].size of them. NULL: it cannot be unpacked, or
+ * all together are more than a file of this size may hold. They live until the file is closed.
  */
 const uint8_t *tp_elf_sections_data(
     struct tp_elf_sections *sections, uint32_t index, struct tp_err *err);

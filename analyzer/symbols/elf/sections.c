@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The debug sections of an ELF file. libdwarf could read them itself, but Debian's refuses what zlib packed
-// to less than a sixteenth, and does not know zstd.
+// The debug sections of an ELF file. libdwarf could read them itself, but Debian's refuses what
+// zlib packed to less than a sixteenth, and does not know zstd.
 #include "file.h"
 
 #include <elf.h>
@@ -15,8 +15,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-// What may be unpacked of a file in all: zlib makes debug information three times smaller, zstd four times,
-// single sections a hundred times. More is a bomb.
+// What may be unpacked of a file in all: zlib makes debug information three times smaller, zstd
+// four times, single sections a hundred times. More is a bomb.
 #define UNPACKED_BASE (UINT64_C(64) << 20)
 #define UNPACKED_FACTOR 16
 
@@ -25,7 +25,8 @@
 static int map_file(struct tp_elf_sections *sections, const char *path, struct tp_err *err)
 {
 	struct stat info;
-	// Names of split files are from the file: opening a pipe would wait, opening a device may do things.
+	// Names of split files are from the file: opening a pipe would wait, opening a device may
+	// do things.
 	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
 		return tp_err_set(err, TP_ERR_FORMAT, path, "not an ELF file");
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

@@ -149,7 +149,8 @@ static void do_entry(struct assembler *as, enum tp_text_struct of, uint32_t size
 		++*(uint32_t *)(void *)(as->body.data + count_at);
 }
 
-// symbol ADDRESS NAME [file="FILE"] [line=N] [size=N]: a line of the section, and a name for records
+// symbol ADDRESS NAME [file="FILE"] [line=N] [size=N]: a line of the section, and a name for
+// records
 static void do_symbol(struct assembler *as)
 {
 	struct tp_line *line = &as->line;

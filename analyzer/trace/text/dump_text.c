@@ -24,7 +24,8 @@ static void add_bytes(struct tp_buf *out, const uint8_t *data, size_t size)
 	}
 }
 
-// The PAIRS pairs of words of a COUNTS record, if so many are there. Returns how many words are theirs.
+// The PAIRS pairs of words of a COUNTS record, if so many are there. Returns how many words are
+// theirs.
 static size_t add_counts(struct tp_buf *out, uint32_t pairs, const uint64_t *words, size_t left)
 {
 	if (pairs > TEEPERF_COUNTS_MAX || pairs > left / 2)
@@ -36,8 +37,8 @@ static size_t add_counts(struct tp_buf *out, uint32_t pairs, const uint64_t *wor
 	return (size_t)pairs * 2;
 }
 
-// The name in the TEXT records at WORDS, COUNT words being left. Returns how many records that are, 0: none, or not as the runtime
-// writes them.
+// The name in the TEXT records at WORDS, COUNT words being left. Returns how many records that are,
+// 0: none, or not as the runtime writes them.
 static size_t add_name(struct tp_buf *out, const uint64_t *words, size_t count)
 {
 	size_t pieces = 0;

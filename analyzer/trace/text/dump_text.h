@@ -19,7 +19,9 @@
 int tp_dump_text(const struct tp_source *source, struct tp_buf *out, struct tp_problems *problems,
     struct tp_err *err);
 
-/* Add the trace that TEXT, named FILE in errors, describes to OUT. 0, or TP_ERR_SYNTAX with a line. */
+/*
+ * Add the trace that TEXT, named FILE in errors, describes to OUT. 0, or TP_ERR_SYNTAX with a line.
+ */
 int tp_dump_assemble(
     const char *text, size_t size, const char *file, struct tp_buf *out, struct tp_err *err);
 

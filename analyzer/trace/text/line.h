@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The text form of traces: what it calls the sections, structures and records of a trace, said once for both directions;
- * and one line of it: words, "strings", key=value options in any order, # comments.
- * The first error sticks; later reads give 0 or "".
+ * The text form of traces: what it calls the sections, structures and records of a trace, said once
+ * for both directions; and one line of it: words, "strings", key=value options in any order, #
+ * comments. The first error sticks; later reads give 0 or "".
  */
 #ifndef TP_TEXT_LINE_H
 #define TP_TEXT_LINE_H

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A client that 'teeperf cc' builds and 'record --tee' records has two logs. This one is the application's.
+// A client that 'teeperf cc' builds and 'record --tee' records has two logs. This one is the
+// application's.
 #if defined(__has_include)
 #if __has_include(<teeperf/teeperf.h>)
 #include <teeperf/teeperf.h>
@@ -63,7 +64,8 @@ int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context)
 		return 0;
 	if (!client->map && map_named(client, path))
 		return -1;
-	// Both directions: the application reads the clock and the supply of chunks, and writes what it records.
+	// Both directions: the application reads the clock and the supply of chunks, and writes
+	// what it records.
 	client->memory.buffer = client->map;
 	client->memory.size = client->size;
 	client->memory.flags = TEEC_MEM_INPUT | TEEC_MEM_OUTPUT;
@@ -102,7 +104,8 @@ TEEC_Result teeperf_client_invoke(struct teeperf_client *client, TEEC_Session *s
 	if (given)
 		teeperf_client_add(client, operation);
 	result = TEEC_InvokeCommand(session, command, operation, &from);
-	// Of OP-TEE, not of the application: this one has not been called. Commands of other threads may have the log still.
+	// Of OP-TEE, not of the application: this one has not been called. Commands of other
+	// threads may have the log still.
 	if (given && result == TEEC_ERROR_OUT_OF_MEMORY && from == TEEC_ORIGIN_TEE) {
 		if (!__atomic_exchange_n(&client->off, 1, __ATOMIC_RELAXED))
 			fprintf(stderr,

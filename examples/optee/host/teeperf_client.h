@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The client's side of recording a trusted application, for any client: it registers the log of 'teeperf record' as shared
- * memory and adds it to each operation.
+ * The client's side of recording a trusted application, for any client: it registers the log of
+ * 'teeperf record' as shared memory and adds it to each operation.
  *
  *   teeperf_client_open(&log, &context);
  *   operation.paramTypes = TEEC_PARAM_TYPES(..., TEEC_NONE);
@@ -24,19 +24,23 @@ struct teeperf_client {
 };
 
 /*
- * Map the file that TEEPERF_LOG names, or take the application's log of 'teeperf record --tee', and register it. 0, also if
- * nobody records; -1: the reason was printed, and the application runs unrecorded. CONTEXT must outlive it.
+ * Map the file that TEEPERF_LOG names, or take the application's log of 'teeperf record --tee', and
+ * register it. 0, also if nobody records; -1: the reason was printed, and the application runs
+ * unrecorded. CONTEXT must outlive it.
  */
 int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context);
 
 /*
- * As TEEC_InvokeCommand, with the log. Where OP-TEE lacks memory to map it the command is made again without, and so are all
- * that follow: the reason is printed once, and the application works. Any thread may call it.
+ * As TEEC_InvokeCommand, with the log. Where OP-TEE lacks memory to map it the command is made
+ * again without, and so are all that follow: the reason is printed once, and the application works.
+ * Any thread may call it.
  */
 TEEC_Result teeperf_client_invoke(struct teeperf_client *client, TEEC_Session *session,
     uint32_t command, TEEC_Operation *operation, uint32_t *origin);
 
-/* Make the log parameter 3 of the operation, which must be free. Does nothing without a recorder. */
+/*
+ * Make the log parameter 3 of the operation, which must be free. Does nothing without a recorder.
+ */
 void teeperf_client_add(struct teeperf_client *client, TEEC_Operation *operation);
 
 /* Behind the last command. */

@@ -37,8 +37,9 @@ static TEE_Result run(uint32_t command, uint32_t types, TEE_Param params[4])
 	return TEE_SUCCESS;
 }
 
-// The log is mapped for the time of this command only, and elsewhere in the next one. teeperf_enter takes nothing that is
-// not wholly the client's memory, and without a recorder, or without the runtime, it does nothing.
+// The log is mapped for the time of this command only, and elsewhere in the next one. teeperf_enter
+// takes nothing that is not wholly the client's memory, and without a recorder, or without the
+// runtime, it does nothing.
 TEE_Result TA_InvokeCommandEntryPoint(
     void *session, uint32_t command, uint32_t types, TEE_Param params[4])
 {

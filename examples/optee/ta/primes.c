@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The recorded part: nothing in it knows of TeePerf. noinline, so that each is a function of its own in a program this small.
+// The recorded part: nothing in it knows of TeePerf. noinline, so that each is a function of its
+// own in a program this small.
 #include "primes.h"
 
 __attribute__((noinline)) static int divides(uint32_t divisor, uint32_t number)

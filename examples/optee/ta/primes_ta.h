@@ -14,7 +14,10 @@
 /* Parameter 0, a value: how many primes are below a; the answer is in a. */
 #define PRIMES_COUNT 1
 
-/* Parameter of each command in which the log comes, if there is a recorder: a registered memory, in and out. */
+/*
+ * Parameter of each command in which the log comes, if there is a recorder: a registered memory, in
+ * and out.
+ */
 #define PRIMES_LOG 3
 
 #endif

@@ -7,7 +7,10 @@
 
 #define TA_UUID PRIMES_TA_UUID
 
-/* All sessions go to one instance. One instance for each session is recorded, too: each is a thread then. */
+/*
+ * All sessions go to one instance. One instance for each session is recorded, too: each is a thread
+ * then.
+ */
 #define TA_FLAGS (TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
 
 #define TA_STACK_SIZE (8 * 1024)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that autotune fits beside other work: builds are idle, and runs are not; each build says which it is of how
-# many; a profile that is given makes builds needless; and a list whose cost cannot be told is not kept.
+# Proves that autotune fits beside other work: builds are idle, and runs are not; each build says
+# which it is of how many; a profile that is given makes builds needless; and a list whose cost
+# cannot be told is not kept.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -51,7 +52,8 @@ tune() {
 	"$TEEPERF" autotune --no-idle --budget 1000% --time cpu --runs 1 --rounds 1 -o list.allow --build 'sh build.sh' "$@"
 }
 
-# Builds have what nobody else wants, which may be next to nothing: nothing is compiled here. Runs are as they always are.
+# Builds have what nobody else wants, which may be next to nothing: nothing is compiled here. Runs
+# are as they always are.
 idle() {
 	rm -f builds
 	"$TEEPERF" autotune --build 'CC=false; . ./build.sh' -- ./app
@@ -96,7 +98,8 @@ assert found["told"] is True and found["rounds"][0]["told"] is True, found
 assert found["rounds"][0]["named_by_samples"] <= found["rounds"][0]["sample_bound"] + 1e-6, found
 EOS
 
-# What it costs cannot be told where single runs take many times as long as others: no list, no word of one.
+# What it costs cannot be told where single runs take many times as long as others: no list, no word
+# of one.
 expect 0 "$TEEPERF" cc -O2 -o app app.c
 expect 0 "$TEEPERF" record -q -o all.trace -- ./app
 rm list.allow

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that autotune builds, runs, chooses, builds with its list and leaves the program so, with nothing
-# beside it; that it notices builds that were left over, programs that do something else when they are
-# instrumented, and programs that it cannot run; and that level off is the compiler alone.
+# Proves that autotune builds, runs, chooses, builds with its list and leaves the program so, with
+# nothing beside it; that it notices builds that were left over, programs that do something else
+# when they are instrumented, and programs that it cannot run; and that level off is the compiler
+# alone.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v make >/dev/null || skip "make is not there"
@@ -41,8 +42,8 @@ app: main.o work.o
 	$(CC) main.o work.o -o app
 EOS
 printf 'A' >input
-# What one run costs is not asked here: a budget that noise does not exceed, of the processor's time, as the wall's
-# is that of all who are busy; and builds that do not wait for these.
+# What one run costs is not asked here: a budget that noise does not exceed, of the processor's
+# time, as the wall's is that of all who are busy; and builds that do not wait for these.
 tune() {
 	"$TEEPERF" autotune --no-idle --budget 1000% --time cpu --runs 1 --rounds 1 --input input "$@"
 }
@@ -91,7 +92,8 @@ assert found["rounds"][0]["samples"] == 0, found
 EOS
 ! grep -q '^fun:large$' teeperf.allow || fail "--never was not heard"
 
-# Samples instead of a trace: the names come from the native program, the calls from the one that counts.
+# Samples instead of a trace: the names come from the native program, the calls from the one that
+# counts.
 if command -v perf >/dev/null && perf record -q -o perf.data true 2>/dev/null; then
 	expect 0 tune --samples perf --work perf -- make -B -C app -- ./app/app word
 	says 'self times of functions are from samples by perf' out

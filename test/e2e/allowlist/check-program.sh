@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that `teeperf allowlist check` and `explain` are right about a real C++ program at -O2: lines for
-# functions that were inlined, inlined in part, removed, that have the same name in two files, or are not there.
+# Proves that `teeperf allowlist check` and `explain` are right about a real C++ program at -O2:
+# lines for functions that were inlined, inlined in part, removed, that have the same name in two
+# files, or are not there.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 cat >shape.h <<'EOS'
@@ -61,7 +62,8 @@ for debug in -g ''; do
 	expect 1 check hot.allow -- ./app$debug
 	cp out findings$debug
 	says "^hot.allow:3:6: warning: '.*helper\(int\)' was inlined into .* nothing is recorded \[inlined\]$" out
-	# Without debug information it is not known which calls were inlined, and what is gone may have been.
+	# Without debug information it is not known which calls were inlined, and what is gone may
+	# have been.
 	if [ "$debug" ]; then
 		says "^hot.allow:4:5: warning: 'twice\(int\)' was also inlined into 'Square::area\(int\)'.* \[partly-inlined\]$" out
 		says "^hot.allow:5:5: warning: 'never\(int\)' was removed by the compiler" out

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves what `teeperf allowlist check` prints and returns, for an inventory that is written by hand:
-# as a compiler would, with places, marks and remedies; as JSON; and its exit codes.
+# Proves what `teeperf allowlist check` prints and returns, for an inventory that is written by
+# hand: as a compiler would, with places, marks and remedies; as JSON; and its exit codes.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 check() {

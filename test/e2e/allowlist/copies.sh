@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that lines about copies which the compiler makes of a function take effect, in both directions, that
-# a line about the function covers its copies, and that the inventory, explain, check, generate and
-# 'record --only' say what the trace shows.
+# Proves that lines about copies which the compiler makes of a function take effect, in both
+# directions, that a line about the function covers its copies, and that the inventory, explain,
+# check, generate and 'record --only' say what the trace shows.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v python3 >/dev/null || skip "no python3"
@@ -128,7 +128,8 @@ says "^  copy of +'numbers\(int\)'$" out
 expect 0 "$TEEPERF" allowlist explain _Z7numbersi -- app
 says "^  copies +.*'_Z7numbersi.destroy' \(skip\), '_Z7numbersi.resume' \(allow\)" out
 
-# What generate writes is what is recorded: the part that runs often is too expensive, the other is not.
+# What generate writes is what is recorded: the part that runs often is too expensive, the other is
+# not.
 "$TEEPERF" record -o profile.trace ./plain more 2>err || fail "the program fails: $(cat err)"
 "$TEEPERF" allowlist generate --profile profile.trace --inventory plain --time 1ms --event-cost 1us --budget 5% \
 	--no-sample -o generated.allow >/dev/null 2>err || fail "generate fails: $(cat err)"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves what `teeperf allowlist explain` and `teeperf allowlist diff` print and return, for an inventory
-# and a profile that are written by hand.
+# Proves what `teeperf allowlist explain` and `teeperf allowlist diff` print and return, for an
+# inventory and a profile that are written by hand.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 explain() {

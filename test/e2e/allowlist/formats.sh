@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that lists for Clang's own tools decide the same there and here, imported and exported: one
-# compilation reads both, and each function tells what either has decided. And how the commands read,
-# write and fail.
+# compilation reads both, and each function tells what either has decided. And how the commands
+# read, write and fail.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -26,7 +26,8 @@ int looped(int x) { for (int i = 0; i < x; i++) x -= 2; return x; }
 int main(void) { return hot(hotter(hottest(cold(both(a1(a2(b1(looped(in_head(hot_head(0))))))))))); }
 EOS
 
-# decide OPTION...: compile, and write to `decisions` a line "NAME OURS XRAY PROFILE" for each function.
+# decide OPTION...: compile, and write to `decisions` a line "NAME OURS XRAY PROFILE" for each
+# function.
 decide() {
 	"$TEEPERF" cc --shape=inline "$@" -O0 -g -S -emit-llvm -fxray-instrument -fprofile-instr-generate app.c -o app.ll
 	python3 - >decisions <<'EOP'
@@ -54,7 +55,8 @@ same() {
 	}
 }
 
-# compared: whether clang's lists are those of today; those of old have regular expressions, and other words.
+# compared: whether clang's lists are those of today; those of old have regular expressions, and
+# other words.
 compared() {
 	[ "$(llvm)" -lt 18 ] || return 0
 	echo "not compared with clang $(llvm), which reads such lists by other rules: $1"

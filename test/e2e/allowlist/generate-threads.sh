@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A budget for a program whose threads run one after the other, beside a worker that waits: nobody's waiting is own time,
-# and the time of the program is what its threads had of the processors, less all their events.
+# A budget for a program whose threads run one after the other, beside a worker that waits: nobody's
+# waiting is own time, and the time of the program is what its threads had of the processors, less
+# all their events.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# An allowlist for a budget, from a recording, from counts with samples, and from sizes: the program built
-# with it records what was promised, to the call; and each wrong input has one error that says what to do.
+# An allowlist for a budget, from a recording, from counts with samples, and from sizes: the program
+# built with it records what was promised, to the call; and each wrong input has one error that says
+# what to do.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -54,7 +55,8 @@ generate() {
 	expect 0 "$TEEPERF" allowlist generate --event-cost 10ns --time 1s "$@"
 }
 
-# A recording of everything, and 0.1 %: 1 ms, which is 100,000 calls. hot is too dear, but not to be sampled.
+# A recording of everything, and 0.1 %: 1 ms, which is 100,000 calls. hot is too dear, but not to be
+# sampled.
 expect 0 "$TEEPERF" c++ -O2 -g -o app app.cc
 expect 0 "$TEEPERF" record -q -o all.trace -- ./app
 [ "$(calls all.trace)" = "$all" ] || fail "calls of all: $(calls all.trace)"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that name: lines mean function templates as people write them, that a wrong name: line gets a
-# suggestion, that what was ignored without a word is told, and that messages begin with their place.
+# Proves that name: lines mean function templates as people write them, that a wrong name: line gets
+# a suggestion, that what was ignored without a word is told, and that messages begin with their
+# place.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the shipped lists are found by name, load, and leave out of a C++ program what they say
-# and nothing else: the same program is recorded without a list and with each of them.
+# Proves that the shipped lists are found by name, load, and leave out of a C++ program what they
+# say and nothing else: the same program is recorded without a list and with each of them.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 cat >app.cc <<'EOS'
@@ -83,8 +83,8 @@ int main()
 }
 EOS
 
-# functions NAME [OPTION...]: what a run of the program records, in NAME.all; what it only counts, in
-# NAME.counted.
+# functions NAME [OPTION...]: what a run of the program records, in NAME.all; what it only counts,
+# in NAME.counted.
 functions() {
 	name=$1
 	shift

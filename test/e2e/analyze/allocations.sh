@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Reading a trace allocates for what it has, functions and paths, not for each event; recording allocates nothing. Counted.
+# Reading a trace allocates for what it has, functions and paths, not for each event; recording
+# allocates nothing. Counted.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that diff tells what has changed between runs whose functions have moved, in each format, says
-# when chance cannot be told from change, and fails by its rules and not otherwise.
+# Proves that diff tells what has changed between runs whose functions have moved, in each format,
+# says when chance cannot be told from change, and fails by its rules and not otherwise.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

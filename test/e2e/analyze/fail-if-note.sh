@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# --fail-if note:ID: a note makes the exit status 1, the results are there all the same, and the reason is said; in each command
-# that reads traces. JSON and the gate know the same notes.
+# --fail-if note:ID: a note makes the exit status 1, the results are there all the same, and the
+# reason is said; in each command that reads traces. JSON and the gate know the same notes.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -61,7 +61,8 @@ expect 129 "$TEEPERF" analyze --fail-if note:los whole.trace
 says "'note:los' is not a note" err
 expect 129 "$TEEPERF" analyze --fail-if 'self>+5%' whole.trace
 
-# What the page of notes tells the reader to do can be done: the options and functions that it names are there.
+# What the page of notes tells the reader to do can be done: the options and functions that it names
+# are there.
 for command in record analyze; do
 	"$TEEPERF" $command --help
 done >help

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# Proves that what a program marks is in the trace, exactly: how often, in which thread, and between which calls; with each clock and
-# way that logs are kept; in signal handlers and children; with nothing lost that is not said; that a program without a recorder,
-# or without the runtime, runs as it is; and that a range between marks is what the same range in numbers is.
+# Proves that what a program marks is in the trace, exactly: how often, in which thread, and between
+# which calls; with each clock and way that logs are kept; in signal handlers and children; with
+# nothing lost that is not said; that a program without a recorder, or without the runtime, runs as
+# it is; and that a range between marks is what the same range in numbers is.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -92,7 +93,8 @@ int main(int argc, char **argv)
 }
 EOF
 "$TEEPERF" cc -O1 -I "$root/include" -o marks marks.c -lpthread
-# The functions are weak: a program links without the runtime, and runs with it where nobody records.
+# The functions are weak: a program links without the runtime, and runs with it where nobody
+# records.
 ${CC:-cc} -O1 -I "$root/include" -o plain marks.c -lpthread
 expect 0 ./plain 10
 expect 0 ./marks 10
@@ -118,8 +120,8 @@ for how in "--clock tsc" "--clock soft" "--clock tsc --mode ring" "--clock tsc -
 	demand 1600 run.trace "SELECT count(*) FROM marks WHERE kind = 'phase' AND name = 'round' AND end_ns >= start_ns"
 	demand 16 run.trace "SELECT count(*) FROM (SELECT name FROM marks WHERE name LIKE 'of thread %' GROUP BY name
 		HAVING count(*) = 100 AND count(DISTINCT thread) = 1)"
-	# Each mark is between the calls around it: of the calls of a thread that come before it, and behind it, the numbers are equal to
-	# its own.
+	# Each mark is between the calls around it: of the calls of a thread that come before it,
+	# and behind it, the numbers are equal to its own.
 	case $how in
 	*soft*) ;; # where the clock may stand still
 	*)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that analyze refuses options that the view would not look at, and that the others are taken: for each view and
-# each option.
+# Proves that analyze refuses options that the view would not look at, and that the others are
+# taken: for each view and each option.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that logs of the original TEE-Perf are read as traces: a program whose hooks write that layout, of one thread and
-# of several, position-independent or not, optimized or not, and the same program recorded by teeperf
-# have the same calls on the same paths. All commands take such logs; --program names functions, and a wrong one
-# does not; what is missing, cut off, overwritten or wrong is told, and nothing is a crash.
+# Proves that logs of the original TEE-Perf are read as traces: a program whose hooks write that
+# layout, of one thread and of several, position-independent or not, optimized or not, and the same
+# program recorded by teeperf have the same calls on the same paths. All commands take such logs;
+# --program names functions, and a wrong one does not; what is missing, cut off, overwritten or
+# wrong is told, and nothing is a crash.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 CC=${CC:-gcc}
@@ -28,7 +29,8 @@ original() {
 paths() {
 	file=$1
 	shift
-	# Whether one thread or two ran after one another, they have one number in the original: add them up.
+	# Whether one thread or two ran after one another, they have one number in the original: add
+	# them up.
 	"$TEEPERF" export --format folded --weight calls "$@" "$file" 2>notes | awk '
 		{ calls = $NF; sub(/ [0-9]*$/, ""); sub(/^[^;]*;/, "") }
 		!/^(main|run)(;|$)/ { sub(/^[^;]*;/, "") }
@@ -86,7 +88,8 @@ expect 0 "$TEEPERF" allowlist generate --counts p.log --program p --profile ours
 expect 1 "$TEEPERF" allowlist generate --profile p.log --program p -o list2
 says 'calls alone do not show' err
 
-# Without a program, with one that is another, one without the symbol, and several of which one is right.
+# Without a program, with one that is another, one without the symbol, and several of which one is
+# right.
 expect 0 "$TEEPERF" analyze p.log
 says 'name it with --program FILE' err
 says ' 0x[0-9a-f]{6,}$' out
@@ -111,7 +114,8 @@ objcopy --only-keep-debug p debug/p.debug
 expect 0 "$TEEPERF" analyze --program stripped --debug-dir debug p.log
 says ' leaf ' out
 
-# The recorder's own records, which lie over entries that say their thread: what they have hit is lost, and told.
+# The recorder's own records, which lie over entries that say their thread: what they have hit is
+# lost, and told.
 original s switch -O2
 expect 0 "$TEEPERF" analyze --program s s.log
 says 'switched off 1 time' out
@@ -148,7 +152,8 @@ expect 1 env TMPDIR=/nowhere "$TEEPERF" analyze p.log
 says 'TMPDIR' err
 (ulimit -f 8; trap '' XFSZ; expect 1 "$TEEPERF" analyze p.log; says 'TMPDIR' err) || exit 1
 
-# Cut off anywhere, and every byte of the header and of some entries changed: a result or one clear error, never a crash.
+# Cut off anywhere, and every byte of the header and of some entries changed: a result or one clear
+# error, never a crash.
 cat >hostile.py <<'EOS'
 import os, random, subprocess, sys
 teeperf, full = os.environ["TEEPERF"], os.environ.get("TEEPERF_FULL") == "1"

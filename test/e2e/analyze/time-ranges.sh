@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a range of times that cannot be, or that nothing lies in, is told with what is wrong about it.
+# Proves that a range of times that cannot be, or that nothing lies in, is told with what is wrong
+# about it.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

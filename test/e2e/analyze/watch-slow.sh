@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that analyze --watch shows the calls of a program that never fills a chunk, by process id and by file, in each
-# thread, and that what it shows while the program runs is what the program has done: calls that have ended, and those that run.
+# Proves that analyze --watch shows the calls of a program that never fills a chunk, by process id
+# and by file, in each thread, and that what it shows while the program runs is what the program has
+# done: calls that have ended, and those that run.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

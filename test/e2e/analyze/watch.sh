@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that analyze --watch shows a growing trace, by process id and by file, says how old its data are, and ends
-# with the recording, also where the recorder was killed, by q on a terminal, and by SIGINT.
+# Proves that analyze --watch shows a growing trace, by process id and by file, says how old its
+# data are, and ends with the recording, also where the recorder was killed, by q on a terminal, and
+# by SIGINT.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -74,7 +75,8 @@ expect 1 "$TEEPERF" analyze --watch nothing.trace
 expect 1 "$TEEPERF" analyze --watch 2147483647
 expect 129 "$TEEPERF" analyze --watch --interval 0 live.trace
 
-# A recorder that was killed writes no end. That there is none is seen from the log, which is left: it says so, and ends.
+# A recorder that was killed writes no end. That there is none is seen from the log, which is left:
+# it says so, and ends.
 for how in file pid; do
 	rm -f killed.trace*
 	begin killed_run "$TEEPERF" record -o killed.trace ./main

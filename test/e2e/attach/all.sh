@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --all and --daemon: which processes fit, by name, glob, path and control group; each has a trace of its own with all of
-# its calls; what is said of the others; which traces a daemon keeps.
+# record --all and --daemon: which processes fit, by name, glob, path and control group; each has a
+# trace of its own with all of its calls; what is said of the others; which traces a daemon keeps.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

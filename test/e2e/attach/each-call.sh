@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --pid: the program has one thread, so that it is that one which is stopped, in each kind of system call. The call
-# goes on as if nothing had been.
+# record --pid: the program has one thread, so that it is that one which is stopped, in each kind of
+# system call. The call goes on as if nothing had been.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --pid of a program that ends at that time, sooner or later: the program ends as it would, and the recorder has a sound
-# trace or says why not.
+# record --pid of a program that ends at that time, sooner or later: the program ends as it would,
+# and the recorder has a sound trace or says why not.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --pid of a server of one thread that has 500 connections, all of which want something all the time: it is stopped wherever
-# it is, in any of its system calls. No client sees an error, no answer is missing, and each recording has all calls that were
-# made while it was on, both bodies.
+# record --pid of a server of one thread that has 500 connections, all of which want something all
+# the time: it is stopped wherever it is, in any of its system calls. No client sees an error, no
+# answer is missing, and each recording has all calls that were made while it was on, both bodies.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -39,7 +39,8 @@ for shape in plain dual; do
 		"$TEEPERF" analyze --format csv $shape.trace >top.csv 2>err
 		for function in work leaf; do
 			calls=$(sed -n "s/^$function,\([0-9]*\),.*/\1/p" top.csv)
-			# One may have begun before the server looked, and one may have ended behind that.
+			# One may have begun before the server looked, and one may have ended behind
+			# that.
 			[ "${calls:-0}" -ge "$sure" ] && [ "${calls:-0}" -le $((sure + 2)) ] ||
 				fail "$function has ${calls:-0} calls, the server has made $sure to $((sure + 2))"
 		done

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --pid: what was running when the recording began returns, is left by an exception, or by longjmp; also across calls
-# that an earlier recording has seen begin. Calls that begin and end in a recording are exact, and nothing is unmatched.
+# record --pid: what was running when the recording began returns, is left by an exception, or by
+# longjmp; also across calls that an earlier recording has seen begin. Calls that begin and end in a
+# recording are exact, and nothing is unmatched.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -111,7 +112,8 @@ detach() {
 	expect 0 "$TEEPERF" ctl stop "$recorder"
 	ended 0 record
 }
-# exact NAME FUNCTION=CALLS...: so often has each been called; nothing is wrong, and nothing is lost.
+# exact NAME FUNCTION=CALLS...: so often has each been called; nothing is wrong, and nothing is
+# lost.
 exact() {
 	name=$1
 	shift

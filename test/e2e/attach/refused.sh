@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --pid: processes that cannot be recorded, each with one sentence that says why; a recorder that was killed, after
-# which the program can be recorded again; a static and a stripped program; the process's own /dev/shm; another user's.
+# record --pid: processes that cannot be recorded, each with one sentence that says why; a recorder
+# that was killed, after which the program can be recorded again; a static and a stripped program;
+# the process's own /dev/shm; another user's.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -82,7 +83,8 @@ if unshare -m true 2>/dev/null; then
 	over
 fi
 
-# A recorder in another namespace of processes: its id there is nobody's here. When it is killed the log is nobody's.
+# A recorder in another namespace of processes: its id there is nobody's here. When it is killed the
+# log is nobody's.
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	free=30000
 	while [ -e /proc/$free ]; do

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --pid beside what changes all the time: exceptions and longjmp, a storm of signals, libraries that are loaded and
-# closed, threads that come and go, forks. The recordings come at any moment, in each mode, of programs of both shapes. The
-# program checks itself, and no trace has a call that is unmatched.
+# record --pid beside what changes all the time: exceptions and longjmp, a storm of signals,
+# libraries that are loaded and closed, threads that come and go, forks. The recordings come at any
+# moment, in each mode, of programs of both shapes. The program checks itself, and no trace has a
+# call that is unmatched.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

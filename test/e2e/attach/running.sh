@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# record --pid: a program that was started without a recorder is recorded, again and again, while its threads wait in all
-# kinds of system calls, one spins and one holds malloc's lock; with its records in line and in second bodies. All calls that
-# are made meanwhile are counted, and the program does not notice: no system call of its fails, its status is its own.
+# record --pid: a program that was started without a recorder is recorded, again and again, while
+# its threads wait in all kinds of system calls, one spins and one holds malloc's lock; with its
+# records in line and in second bodies. All calls that are made meanwhile are counted, and the
+# program does not notice: no system call of its fails, its status is its own.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Several runtimes in one process. Of libraries that use the executable's all is recorded, though libteeperf.so is there, too, to
-# which nothing comes. What has a runtime of its own is not recorded, and that is said: with --pid, and where 'record' starts
-# the program.
+# Several runtimes in one process. Of libraries that use the executable's all is recorded, though
+# libteeperf.so is there, too, to which nothing comes. What has a runtime of its own is not
+# recorded, and that is said: with --pid, and where 'record' starts the program.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --pid of a program that becomes another one by exec: nothing is called in that. And of one that may not open the log: the
-# call crashes and is undone, and the program loads libraries and ends as it would.
+# record --pid of a program that becomes another one by exec: nothing is called in that. And of one
+# that may not open the log: the call crashes and is undone, and the program loads libraries and
+# ends as it would.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The benchmark of accuracy in miniature: every function has a row with a known time and what TeePerf
-# says of it, with each clock. The figures mean nothing here.
+# The benchmark of accuracy in miniature: every function has a row with a known time and what
+# TeePerf says of it, with each clock. The figures mean nothing here.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v clang-19 >/dev/null || skip "clang 19, with which the benchmark builds, is not there"
@@ -14,7 +14,8 @@ table=$(echo results/*-accuracy-mini.txt)
 for function in spin50_leaf spin10ms_caller chain200_leaf fence1us_caller burst_caller deep_leaf many_leaf compute_leaf; do
 	grep -Eq "^$function +[1-9][0-9]* +-?[0-9.]+ " "$table" || fail "$function is not in $table"
 done
-# On a busy machine so short a run may say that a function takes less than nothing: that has no error.
+# On a busy machine so short a run may say that a function takes less than nothing: that has no
+# error.
 figures=$(grep -Ec '^[a-z0-9]+_(leaf|caller) .* [-+][0-9.]+ +[-+][0-9.]+ ' "$table")
 [ "$figures" -ge 5 ] || fail "only $figures rows of $table have figures"
 grep -q '^      times      without the cost of recording, about ' "$table" || fail "nothing was compensated"

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the benchmark of budgets works: run in miniature it makes a table with figures, and the shares of a known profile
-# are what they should be. Times are not looked at.
+# Proves that the benchmark of budgets works: run in miniature it makes a table with figures, and
+# the shares of a known profile are what they should be. Times are not looked at.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder
 command -v clang-19 >/dev/null || skip "clang 19, with which the benchmark builds, is not there"
 bench=$root/benchmarks/budget
 
-# Of 1000 ns: 500 were recorded all the time; of 300 a half, the rest estimated; of 150 a tenth; 50 were not seen.
+# Of 1000 ns: 500 were recorded all the time; of 300 a half, the rest estimated; of 150 a tenth; 50
+# were not seen.
 mkdir known
 cat >known/one.profile.csv <<'EOS'
 function,linkage,module,self_ns

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the benchmarks' harness works: run in miniature, each variant has its row with numbers, one
-# that does not work here has a row that says why, one whose program prints something else is not
-# counted, and the summary computes medians and verdicts right. The times are not looked at.
+# Proves that the benchmarks' harness works: run in miniature, each variant has its row with
+# numbers, one that does not work here has a row that says why, one whose program prints something
+# else is not counted, and the summary computes medians and verdicts right. The times are not looked
+# at.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder
@@ -56,7 +57,8 @@ for label in 'not instrumented (clang)' 'by hand: two clock reads, two stores' '
 	'TeePerf, soft clock'; do
 	row leaf "$label" | grep -Eq "^\| $number \| " || fail "leaf has no numbers for '$label': $(cat $page err)"
 done
-# Calls are counted right all the way: 2 events each, of 1000 calls, 126 to warm up, and what is around.
+# Calls are counted right all the way: 2 events each, of 1000 calls, 126 to warm up, and what is
+# around.
 events=$(awk -F'\t' '$1 == "micro-leaf" && $2 == "tsc" && $3 == "events" { print $4 }' work/medians.tsv)
 [ "${events:-0}" -ge 2252 ] && [ "$events" -le 2400 ] || fail "$events events were found in micro-leaf"
 says '^\| leaf, soft clock, over native \| ≤ 2 ns \| .* \| 1 \| .* \| (met|\*\*missed\*\*) \|$' $page

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that benchmarks/run goes on where it was cut off: by the end of its time, or by a signal in the middle of a run. At
-# the end it has the same rows as one that was never cut off, each round once. Another teeperf begins anew, and so does
-# --fresh. Then what the page makes of known figures. The times are not looked at.
+# Proves that benchmarks/run goes on where it was cut off: by the end of its time, or by a signal in
+# the middle of a run. At the end it has the same rows as one that was never cut off, each round
+# once. Another teeperf begins anew, and so does --fresh. Then what the page makes of known figures.
+# The times are not looked at.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the benchmark of selection works: run in miniature it makes a table and verdicts, and the
-# rules of other tools select what they should from a known profile. Times are not looked at.
+# Proves that the benchmark of selection works: run in miniature it makes a table and verdicts, and
+# the rules of other tools select what they should from a known profile. Times are not looked at.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder

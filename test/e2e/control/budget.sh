@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# teeperf record --budget: a hot function is switched off while the program runs, a slow one stays exact, and the hot one comes
-# back when it is hot no more.
+# teeperf record --budget: a hot function is switched off while the program runs, a slow one stays
+# exact, and the hot one comes back when it is hot no more.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --calibrate leaves each function out in turns, says so of each, and counts the rest; 'analyze --costs' takes its costs
-# off another trace, whose calls stay as they are, and is never less sure of a time than without.
+# record --calibrate leaves each function out in turns, says so of each, and counts the rest;
+# 'analyze --costs' takes its costs off another trace, whose calls stay as they are, and is never
+# less sure of a time than without.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake= # the functions are where the trace says

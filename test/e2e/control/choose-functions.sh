@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# teeperf ctl only, add and drop: how functions are named, what the status says, and what is refused.
+# teeperf ctl only, add and drop: how functions are named, what the status says, and what is
+# refused.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -112,7 +113,8 @@ calls parse_line 10
 calls other 20
 ! grep -q '^parse_word,' top.csv || fail 'a function that was never chosen has calls'
 
-# Functions with several names, of which the pass knows one: their calls that run end where they are dropped.
+# Functions with several names, of which the pass knows one: their calls that run end where they are
+# dropped.
 cat >names.cpp <<'EOF'
 #include <cstdio>
 #define KEEP __attribute__((noinline, used))
@@ -182,7 +184,8 @@ expect 0 "$TEEPERF" ctl status "$recorder"
 says '^choices    1, the last one pending: the program has not read it yet$' out
 stop
 
-# A list means the same here as for 'record --only', where a later line overrules an exact name, too.
+# A list means the same here as for 'record --only', where a later line overrules an exact name,
+# too.
 printf 'src:*calls.c\nfun:other\nsrc:*calls.c=skip\nfun:main\n' >odd
 start --control --only odd
 expect 0 "$TEEPERF" ctl status "$recorder"

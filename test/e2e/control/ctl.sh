@@ -47,7 +47,8 @@ facts ctl.trace switches=on,off lost=0
 "$TEEPERF" analyze ctl.trace --format csv >top.csv 2>err
 says '^leaf,' top.csv
 
-# A recorder that stands still keeps nobody from recording, though its queue is full of those who looked if it was alive.
+# A recorder that stands still keeps nobody from recording, though its queue is full of those who
+# looked if it was alive.
 start ./main
 kill -STOP "$recorder"
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -131,7 +132,8 @@ start ./main still
 stop
 [ -z "$(find /dev/shm -name "teeperf-$recorder.*.ctl")" ] || fail "a socket was left"
 
-# So does one that was killed before its socket listened; what is younger than a minute is let alone.
+# So does one that was killed before its socket listened; what is younger than a minute is let
+# alone.
 python3 - /dev/shm/teeperf-999999998.ctl.new /dev/shm/teeperf-999999999.ctl.new <<'EOF'
 import os, socket, sys
 for path in sys.argv[1:]:

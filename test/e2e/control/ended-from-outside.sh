@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A recording is ended from outside: by 'teeperf ctl stop', and by SIGINT in the background of a script, where recorder and
-# program have inherited that it is ignored. The program runs on, and the trace is complete when the command is done.
+# A recording is ended from outside: by 'teeperf ctl stop', and by SIGINT in the background of a
+# script, where recorder and program have inherited that it is ignored. The program runs on, and the
+# trace is complete when the command is done.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 
-# running NAME END COMMAND...: COMMAND records ./fake in the background; sets $recorder and $program.
+# running NAME END COMMAND...: COMMAND records ./fake in the background; sets $recorder and
+# $program.
 running() {
 	name=$1
 	end=$2
@@ -54,7 +56,8 @@ kill -INT "$begun"
 ended 1 attach
 says 'no instrumented program attached' attach.err
 
-# From a terminal, Ctrl-C is for the job in front: in the background it stays ignored, as the shell wants it.
+# From a terminal, Ctrl-C is for the job in front: in the background it stays ignored, as the shell
+# wants it.
 cat >keyboard.py <<'EOP'
 import os, pty, signal, sys, time
 pid, terminal = pty.fork()

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# teeperf record --budget: functions that were switched off have estimated totals, the same ones in each format; functions that
-# were always on stay exact; and windows change nothing else.
+# teeperf record --budget: functions that were switched off have estimated totals, the same ones in
+# each format; functions that were always on stay exact; and windows change nothing else.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# teeperf ctl only, add and drop: 16 threads call while single functions are dropped and added, with signals, forks, libraries
-# that come and go, exceptions and longjmp; with the records in line and in second bodies. What is chosen between two phases is
-# counted exactly, no call has a wrong caller, and nothing is damaged.
+# teeperf ctl only, add and drop: 16 threads call while single functions are dropped and added, with
+# signals, forks, libraries that come and go, exceptions and longjmp; with the records in line and
+# in second bodies. What is chosen between two phases is counted exactly, no call has a wrong
+# caller, and nothing is damaged.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake= # the functions are where the trace says

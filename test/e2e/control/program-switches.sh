@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # A program that switches recording on and off itself: what it calls meanwhile is there to the last
-# call, with every clock, and nothing else is. The header is of use without the runtime, in C and C++.
+# call, with every clock, and nothing else is. The header is of use without the runtime, in C and
+# C++.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

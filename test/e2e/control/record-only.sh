@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --only narrows a selection without compiling anew: by names, by globs and demangled names, by what is
-# left out, in the program and in a library that is loaded later, and for programs without an inventory.
+# record --only narrows a selection without compiling anew: by names, by globs and demangled names,
+# by what is left out, in the program and in a library that is loaded later, and for programs
+# without an inventory.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# A recorder is killed that has not written the last choices of functions: 'teeperf recover' adds the last one, and says how many
-# are not known.
+# A recorder is killed that has not written the last choices of functions: 'teeperf recover' adds
+# the last one, and says how many are not known.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Programs however they are compiled, linked and stripped: the calls that the program counts itself are
-# those of the profile, under their names. TEEPERF_FULL=1 tries all combinations that are listed.
+# Programs however they are compiled, linked and stripped: the calls that the program counts itself
+# are those of the profile, under their names. TEEPERF_FULL=1 tries all combinations that are
+# listed.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -66,7 +67,8 @@ tried=0
 try() {
 	case "$*" in *-flto*) lto "$TEEPERF" cc -g "$@" app.c -o app -lpthread || return 0 ;; esac
 	"$TEEPERF" cc -g "$@" app.c -o app -lpthread 2>cc.err || {
-		# An lld of another LLVM, which a clang took that has none of its own, reads no bitcode of this one.
+		# An lld of another LLVM, which a clang took that has none of its own, reads no
+		# bitcode of this one.
 		grep -q 'invalid linker name\|unable to find\|cannot find\|Producer: .* Reader: ' cc.err && {
 			echo "not tried, not there: $*"
 			return
@@ -119,7 +121,8 @@ if [ "${TEEPERF_FULL-}" = 1 ]; then
 	done
 fi
 
-# Two functions that the linker has made one: told under one of their names, and all calls are there.
+# Two functions that the linker has made one: told under one of their names, and all calls are
+# there.
 cat >same.c <<'EOS'
 #include <stdio.h>
 unsigned long calls;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What a build costs while nobody records, counted on Lua: instructions, and misses of a simulated first instruction cache.
+# What a build costs while nobody records, counted on Lua: instructions, and misses of a simulated
+# first instruction cache.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/counts.sh"

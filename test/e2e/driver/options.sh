@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the drivers' own options work where they may stand, that what they cannot do is said in
-# one sentence, and that settings come from the environment too.
+# Proves that the drivers' own options work where they may stand, that what they cannot do is said
+# in one sentence, and that settings come from the environment too.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 echo 'int a(int x) { return x + 1; } int b(int x) { return x + 2; }' >ab.c

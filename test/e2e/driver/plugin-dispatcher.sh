@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Any clang, opt or lld can be given lib/teeperf/TeePerf.so: it instruments with the plugin of its own LLVM major, and
-# where there is none, or where it is given that of another major, it ends with one sentence and no crash.
+# Any clang, opt or lld can be given lib/teeperf/TeePerf.so: it instruments with the plugin of its
+# own LLVM major, and where there is none, or where it is given that of another major, it ends with
+# one sentence and no crash.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 libraries=$(cd "$(dirname "$TEEPERF")/../lib/teeperf" && pwd)
@@ -26,7 +27,8 @@ int main(void)
 }
 C
 
-# refused PATTERN COMMAND...: it fails with one line that says so, not by a signal, and leaves no object file.
+# refused PATTERN COMMAND...: it fails with one line that says so, not by a signal, and leaves no
+# object file.
 refused() {
 	pattern=$1
 	shift

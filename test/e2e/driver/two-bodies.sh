@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Functions of two bodies (--shape=dual): however they are compiled and linked, a program computes what it computes without
-# TeePerf, with no recorder, before recording is switched on, while it is on, off again, and on again. What it calls while it
-# is on is counted exactly, under one name with a source line, as with --shape=inline; also where recording is switched
-# while threads call. TEEPERF_FULL=1 tries all combinations that are listed.
+# Functions of two bodies (--shape=dual): however they are compiled and linked, a program computes
+# what it computes without TeePerf, with no recorder, before recording is switched on, while it is
+# on, off again, and on again. What it calls while it is on is counted exactly, under one name with
+# a source line, as with --shape=inline; also where recording is switched while threads call.
+# TEEPERF_FULL=1 tries all combinations that are listed.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -172,7 +173,8 @@ built() {
 	shift
 	rm -f app
 	"$@" 2>cc.err && return
-	# An lld of another LLVM, which a clang took that has none of its own, reads no bitcode of this one.
+	# An lld of another LLVM, which a clang took that has none of its own, reads no bitcode of
+	# this one.
 	grep -q 'invalid linker name\|unable to find\|cannot find\|Producer: .* Reader: ' cc.err ||
 		fail "$what: $(cat cc.err)"
 	echo "not tried, not there: $what"
@@ -223,7 +225,8 @@ in_line() {
 	counted "$*"
 	tried=$((tried + 1))
 }
-# The lld of this LLVM: a clang that is not in its LLVM's folder takes the system's, which reads bitcode up to its own.
+# The lld of this LLVM: a clang that is not in its LLVM's folder takes the system's, which reads
+# bitcode up to its own.
 lld=lld
 ! command -v "ld.lld-$(llvm)" >/dev/null || lld=lld-$(llvm)
 tried=0
@@ -243,7 +246,8 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 try -O2 -static-pie
 [ $tried -ge 4 ] || fail "only $tried builds"
-# all LEVEL: the options that change what code is like or where it goes, each with each linker that is there.
+# all LEVEL: the options that change what code is like or where it goes, each with each linker that
+# is there.
 all() {
 	for linker in bfd gold lld mold; do
 		for kind in -no-pie -pie -static -static-pie; do

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Functions whose calls are only counted: exact in threads that end, in threads that still run when the
-# program exits, when it is killed, in a library that is closed, and beside functions with events; and
-# all shapes of the recording code see the same calls.
+# Functions whose calls are only counted: exact in threads that end, in threads that still run when
+# the program exits, when it is killed, in a library that is closed, and beside functions with
+# events; and all shapes of the recording code see the same calls.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -133,7 +133,8 @@ expect 0 "$TEEPERF" record -q -o run.trace -- ./mixed
 [ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "samples beside events"; }
 holds $((2 + 16 * (calls / 100)))
 adds_up $((all + 9))
-# What a filter leaves stands for as many calls as before; what was only counted goes, and that is said.
+# What a filter leaves stands for as many calls as before; what was only counted goes, and that is
+# said.
 "$TEEPERF" analyze run.trace --ignore main >table
 grep -q '^counted  *1 function left out' table || fail "nothing tells of counts that are left out"
 "$TEEPERF" analyze run.trace --ignore main --format csv >top.csv 2>notes

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that random C programs of csmith compute the same with instrumentation as without, whatever the
-# optimisation and the LLVM.
+# Proves that random C programs of csmith compute the same with instrumentation as without, whatever
+# the optimisation and the LLVM.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v csmith >/dev/null || skip "csmith is not there: run tools/setup"
@@ -18,8 +18,8 @@ if [ "${TEEPERF_FULL:-0}" = 1 ]; then
 	first=1000
 fi
 
-# checksum SECONDS PROGRAM...: what it prints, and how it ends; some programs never do. What the recorder says, of a log
-# that was full, is not the program's.
+# checksum SECONDS PROGRAM...: what it prints, and how it ends; some programs never do. What the
+# recorder says, of a log that was full, is not the program's.
 checksum() {
 	status=0
 	timeout "$@" 2>/dev/null || status=$?
@@ -50,7 +50,8 @@ while [ $seed -lt $((first + count)) ]; do
 			# Without a recorder, ...
 			if grep -q 'exit status 124' alone.out; then
 				checksum 5 ./program >program.out
-				# This one has come to an end: the other was only slower, or is another one.
+				# This one has come to an end: the other was only slower, or is
+				# another one.
 				cmp -s alone.out program.out || checksum $long ./alone >alone.out
 			else
 				checksum $long ./program >program.out

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves for each optimisation and for LTO that C++ calls are counted exactly: a program counts them
-# itself, in templates, virtual and recursive functions, tail calls, destructors during unwinding and
-# calls that never return, and the profile agrees.
+# itself, in templates, virtual and recursive functions, tail calls, destructors during unwinding
+# and calls that never return, and the profile agrees.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves on the Lua interpreter, built unmodified from Debian's source package, that the profile
-# counts each call of each function, recorded, sampled or only counted: the same as callgrind, with errors thrown by longjmp, coroutines,
-# deep recursion, finalizers and callbacks from the C library.
+# counts each call of each function, recorded, sampled or only counted: the same as callgrind, with
+# errors thrown by longjmp, coroutines, deep recursion, finalizers and callbacks from the C library.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/counts.sh"
@@ -92,8 +92,8 @@ lua_program $level || skip "there is no Lua"
 unset LUA_INIT LUA_INIT_5_4 LUA_PATH LUA_CPATH LUA_PATH_5_4 LUA_CPATH_5_4
 compare_counts 0 "$sources" /dev/null "$lua" work.lua
 
-# The same with functions that are counted, and others of which some calls are recorded, also of those
-# that errors pass through.
+# The same with functions that are counted, and others of which some calls are recorded, also of
+# those that errors pass through.
 cat >levels.allow <<'EOS'
 default:count
 fun:lua_*=sample/3

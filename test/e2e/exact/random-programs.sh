@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that random programs do the same with instrumentation as without, and that their profiles have
-# each call of each function, path by path and thread by thread, as an interpreter of the same programs
-# computes it: direct, indirect, virtual and tail calls, callbacks, exceptions, longjmp, signals, threads,
-# constructors and early exits, in C and C++, several files and a shared library, all optimisations.
+# Proves that random programs do the same with instrumentation as without, and that their profiles
+# have each call of each function, path by path and thread by thread, as an interpreter of the same
+# programs computes it: direct, indirect, virtual and tail calls, callbacks, exceptions, longjmp,
+# signals, threads, constructors and early exits, in C and C++, several files and a shared library,
+# all optimisations.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

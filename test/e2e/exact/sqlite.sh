@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves on SQLite, made into one file by its own build and compiled unmodified, that the profile
-# counts each call of each function: the same as callgrind, with callbacks through tables of function
-# pointers, recursive queries, files, sorting and errors.
+# counts each call of each function: the same as callgrind, with callbacks through tables of
+# function pointers, recursive queries, files, sorting and errors.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/counts.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Threads of every kind: thousands in turn and at once, detached, never ending, with the smallest of
-# stacks and on alternate ones, older than the first instrumented library, C11's and C++'s, and those
-# that clone makes. The calls that the program counts itself are those of the profile; where the log
-# is too small, they are the recorded and the lost ones together.
+# stacks and on alternate ones, older than the first instrumented library, C11's and C++'s, and
+# those that clone makes. The calls that the program counts itself are those of the profile; where
+# the log is too small, they are the recorded and the lost ones together.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -241,7 +241,8 @@ run() {
 	! grep -Eq 'unmatched|unknown' notes || fail "stacks are wrong: $* ($(cat notes))"
 }
 
-# Each thread takes a chunk of the log, however little it calls; those of threads that have ended come back.
+# Each thread takes a chunk of the log, however little it calls; those of threads that have ended
+# come back.
 run 10000 -o run.trace -- ./threads in_turn 10000
 run 2000 --size 512M --ready 256M -o run.trace -- ./threads at_once 2000
 run 200 -o run.trace -- ./threads detached 200

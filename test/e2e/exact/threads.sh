@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that 8 threads of 1,000,000 calls each are recorded exactly, each thread for itself, with no
-# event lost, and that a thread goes to the word that all threads share once for each of its chunks.
+# Proves that 8 threads of 1,000,000 calls each are recorded exactly, each thread for itself, with
+# no event lost, and that a thread goes to the word that all threads share once for each of its
+# chunks.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -38,8 +39,8 @@ int main(void)
 EOS
 expect 0 "$TEEPERF" cc -O2 -g -pthread -o app app.c
 
-# 16,000,000 records of 8 bytes take 123 MiB and a little; all of the log is in place from the start, so that
-# nothing is lost on a busy machine either.
+# 16,000,000 records of 8 bytes take 123 MiB and a little; all of the log is in place from the
+# start, so that nothing is lost on a busy machine either.
 for mode in full stream; do
 	expect 0 "$TEEPERF" record -q --mode $mode --size 256M --ready 256M -o run.trace -- ./app
 	"$TEEPERF" analyze run.trace --view threads --format csv >threads.csv

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the page of an experiment shows its plots in a real browser: marks and whiskers where the medians are, a choice of
-# figures and axes, names that mean harm as text, light and dark, no network, and without a script a table.
+# Proves that the page of an experiment shows its plots in a real browser: marks and whiskers where
+# the medians are, a choice of figures and axes, names that mean harm as text, light and dark, no
+# network, and without a script a table.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||

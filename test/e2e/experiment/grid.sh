@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a grid of experiments is run as the plan says: each cell as often, with its arguments, environment, folder and
-# commands before and after; that warm-up does not count; that failures and timeouts are told and are in no median; that the
-# tables agree in each format, with what the program did; that a mistake in the plan is told with its place; and that a changed
-# plan does not mix with old results.
+# Proves that a grid of experiments is run as the plan says: each cell as often, with its arguments,
+# environment, folder and commands before and after; that warm-up does not count; that failures and
+# timeouts are told and are in no median; that the tables agree in each format, with what the
+# program did; that a mistake in the plan is told with its place; and that a changed plan does not
+# mix with old results.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the example of the existing harness for enclaves is taken as it is, and yields its figures, or a note where the
-# machine lacks what they need. The short form has a shorter run of each program.
+# Proves that the example of the existing harness for enclaves is taken as it is, and yields its
+# figures, or a note where the machine lacks what they need. The short form has a shorter run of
+# each program.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/sysbench ] || skip "no sysbench (package sysbench)"

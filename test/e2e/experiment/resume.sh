@@ -3,13 +3,14 @@
 #
 # tier: quick
 #
-# Proves that a session that is killed in the middle, several times, goes on, and that in the end each run is there exactly once;
-# that a killed session leaves no program running; that Ctrl-C ends one, shows what there is and says how to go on; and that two
-# sessions do not work in one folder.
+# Proves that a session that is killed in the middle, several times, goes on, and that in the end
+# each run is there exactly once; that a killed session leaves no program running; that Ctrl-C ends
+# one, shows what there is and says how to go on; and that two sessions do not work in one folder.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-# It runs until it is told to end, but for the first few runs, which end by themselves: so each session is killed in a run.
+# It runs until it is told to end, but for the first few runs, which end by themselves: so each
+# session is killed in a run.
 cat >work <<'EOF'
 #!/bin/sh
 echo "$1 $2 $3" >>runs
@@ -46,7 +47,8 @@ for round in 1 2 3; do
 	[ "$(ls plan.results/*/*/result.tsv | wc -l)" = $((4 * round)) ] || fail "round $round: $(ls plan.results/*/*/result.tsv)"
 done
 
-# Ctrl-C, which comes as SIGTERM here, as a shell's background jobs ignore SIGINT: what there is, is shown.
+# Ctrl-C, which comes as SIGTERM here, as a shell's background jobs ignore SIGINT: what there is, is
+# shown.
 echo $(($(wc -l <runs) + 3)) >limit
 rm -f hanging
 begin session "$TEEPERF" experiment plan.toml

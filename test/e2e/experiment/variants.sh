@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that each kind of variant runs what it says: a build that is made once and measured under the recorder, with its figures;
-# 'perf stat', with its; Gramine, by stand-ins for its tools, with a manifest for each experiment and a folder for each kind of
-# storage; that the times of all are those of the program; and that the deep trace has calls and system events.
+# Proves that each kind of variant runs what it says: a build that is made once and measured under
+# the recorder, with its figures; 'perf stat', with its; Gramine, by stand-ins for its tools, with a
+# manifest for each experiment and a folder for each kind of storage; that the times of all are
+# those of the program; and that the deep trace has calls and system events.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

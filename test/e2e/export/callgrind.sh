@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that callgrind_annotate finds in the export "callgrind" the calls, the self and the inclusive
-# time of each function that we show, also of recursive ones, which the format has no means for.
+# Proves that callgrind_annotate finds in the export "callgrind" the calls, the self and the
+# inclusive time of each function that we show, also of recursive ones, which the format has no
+# means for.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that babeltrace2 reads what is exported in the Common Trace Format: each call with its times, thread
-# and name, whatever the name is; losses, which it warns of; and gaps.
+# Proves that babeltrace2 reads what is exported in the Common Trace Format: each call with its
+# times, thread and name, whatever the name is; losses, which it warns of; and gaps.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
@@ -19,8 +19,8 @@ says '04000\].*teeperf:switched_on' out
 expect 0 babeltrace2 program.ctf
 says 'procname = "worker 1"' out
 [ ! -s err ] || fail "babeltrace2 complains: $(cat err)"
-# Each packet says when its first and its last event are, which viewers seek by. babeltrace2 does not show it: of a tracer
-# called lttng-ust, it takes other times for the ends.
+# Each packet says when its first and its last event are, which viewers seek by. babeltrace2 does
+# not show it: of a tracer called lttng-ust, it takes other times for the ends.
 {
 	printf 'clock kind=tsc hz=1000000000\nsymbols\n\tsymbol 0x401000 down\nchunk\n'
 	seq 0 7 20993 | sed 's/.*/\t& enter down/'

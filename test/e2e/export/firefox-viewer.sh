@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the Firefox Profiler's own code opens its export, and has self and inclusive times of each
-# function as we do. Its command line is no package of Debian's: it is looked for in PATH, or TEEPERF_PROFILER_CLI.
+# Proves that the Firefox Profiler's own code opens its export, and has self and inclusive times of
+# each function as we do. Its command line is no package of Debian's: it is looked for in PATH, or
+# TEEPERF_PROFILER_CLI.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the tables of a Firefox profile fit together, and that its samples make the times of the analyzer.
-# How often a function was called it cannot tell, where calls follow one another without a gap.
+# Proves that the tables of a Firefox profile fit together, and that its samples make the times of
+# the analyzer. How often a function was called it cannot tell, where calls follow one another
+# without a gap.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the exports with sums by call path are exact on programs of some size: on Lua, with its errors by longjmp,
-# coroutines and deep recursion, and on a trace of thousands of call paths (in the long form, 100,000).
+# Proves that the exports with sums by call path are exact on programs of some size: on Lua, with
+# its errors by longjmp, coroutines and deep recursion, and on a trace of thousands of call paths
+# (in the long form, 100,000).
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"

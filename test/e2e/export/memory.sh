@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the memory of exports with single calls does not grow with calls: ten times as many take the same. Prints
-# times and sizes, too. The long form has 10 million events, and lets uftrace read them.
+# Proves that the memory of exports with single calls does not grow with calls: ten times as many
+# take the same. Prints times and sizes, too. The long form has 10 million events, and lets uftrace
+# read them.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves for each format of export and each option that it is refused, or that the output is another one.
+# Proves for each format of export and each option that it is refused, or that the output is another
+# one.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that no command writes its output over what it reads, by whatever name, nor loses an older output when it
-# fails; and that folded stacks of a recursion too deep for them are refused.
+# Proves that no command writes its output over what it reads, by whatever name, nor loses an older
+# output when it fails; and that folded stacks of a recursion too deep for them are refused.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

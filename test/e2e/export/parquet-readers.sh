@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that DuckDB and hyparquet read our Parquet files, and find in them what SQL over the trace gives. Neither is a
-# package of Debian's: they are looked for among npm's global packages, or in the node_modules of TEEPERF_PARQUET_READERS.
+# Proves that DuckDB and hyparquet read our Parquet files, and find in them what SQL over the trace
+# gives. Neither is a package of Debian's: they are looked for among npm's global packages, or in
+# the node_modules of TEEPERF_PARQUET_READERS.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

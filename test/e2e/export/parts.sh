@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves for each export with single calls that parts of a trace are what they should be: by time, by least time,
-# by depth and functions, and split into several files.
+# Proves for each export with single calls that parts of a trace are what they should be: by time,
+# by least time, by depth and functions, and split into several files.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"

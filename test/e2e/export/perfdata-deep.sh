@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a path too deep for a record of perf.data, whose size has 16 bits, is shortened, and the file stays whole.
+# Proves that a path too deep for a record of perf.data, whose size has 16 bits, is shortened, and
+# the file stays whole.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

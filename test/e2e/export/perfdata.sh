@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that perf report, script and diff open the export "perfdata", find the names of functions in
-# the program's own file, and add up the times that we show.
+# Proves that perf report, script and diff open the export "perfdata", find the names of functions
+# in the program's own file, and add up the times that we show.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"

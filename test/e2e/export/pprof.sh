@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that pprof's own readers find in the export "pprof" the calls and the times of each function
-# that we show: with recursion, threads, stacks that are switched, names of all kinds, functions that
-# are only counted, without a clock, compensated and as recorded.
+# Proves that pprof's own readers find in the export "pprof" the calls and the times of each
+# function that we show: with recursion, threads, stacks that are switched, names of all kinds,
+# functions that are only counted, without a clock, compensated and as recorded.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that speedscope itself opens both forms of its export, and shows our functions with their times. Speedscope is no
-# package of Debian's: it is looked for among npm's global packages, or in the folder TEEPERF_SPEEDSCOPE.
+# Proves that speedscope itself opens both forms of its export, and shows our functions with their
+# times. Speedscope is no package of Debian's: it is looked for among npm's global packages, or in
+# the folder TEEPERF_SPEEDSCOPE.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that evented profiles of speedscope, which --calls chooses, have each call with its times; that the old name of this
-# form gives the same file with a warning; and that formats without two forms refuse --calls.
+# Proves that evented profiles of speedscope, which --calls chooses, have each call with its times;
+# that the old name of this form gives the same file with a warning; and that formats without two
+# forms refuse --calls.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the export "speedscope" has the form that speedscope's schema asks for, and the self and
-# inclusive times of each function that we show.
+# Proves that the export "speedscope" has the form that speedscope's schema asks for, and the self
+# and inclusive times of each function that we show.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the exports to Parquet, CSV and SQLite hold what SQL over the trace gives, value by value, on golden traces
-# and on a recorded one of several row groups: Parquet by a reader of our own that checks every page, offset and statistic,
-# SQLite by Python's. And what a second export to the same place does.
+# Proves that the exports to Parquet, CSV and SQLite hold what SQL over the trace gives, value by
+# value, on golden traces and on a recorded one of several row groups: Parquet by a reader of our
+# own that checks every page, offset and statistic, SQLite by Python's. And what a second export to
+# the same place does.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -37,7 +38,8 @@ expect 1 "$TEEPERF" export --format sqlite -o - app.trace
 says 'name a file with -o' err
 expect 1 "$TEEPERF" export --format sqlite -o nowhere/x app.trace
 says "'nowhere/x': cannot write" err
-# What is there is replaced by a complete database or stays as it is; what is no file is not touched at all.
+# What is there is replaced by a complete database or stays as it is; what is no file is not touched
+# at all.
 mkfifo pipe
 mkdir folder
 for path in pipe folder; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that uftrace reads what is exported for it: dump has each call with its times, report, graph and replay
-# have the sums that the analyzer has, and diff, tui, and dump for others work.
+# Proves that uftrace reads what is exported for it: dump has each call with its times, report,
+# graph and replay have the sums that the analyzer has, and diff, tui, and dump for others work.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"

@@ -1,13 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that recordings of two builds of a program, in which functions have other numbers and addresses, add up in a fleet: sums by key
-# are those of analyze and SQL, and percentiles of histograms are within the stated error. A trace that is added twice is there once.
+# Proves that recordings of two builds of a program, in which functions have other numbers and
+# addresses, add up in a fleet: sums by key are those of analyze and SQL, and percentiles of
+# histograms are within the stated error. A trace that is added twice is there once.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-# Two builds of a name, the second with a function more at its beginning, and two static functions of one name.
+# Two builds of a name, the second with a function more at its beginning, and two static functions
+# of one name.
 cat >other.c <<'END'
 static volatile unsigned other_sink;
 __attribute__((noinline)) static void twin(void) { other_sink++; }

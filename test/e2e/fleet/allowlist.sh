@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that 'fleet allowlist' chooses over all runs that its filters leave: calls and times are the sums of 'analyze' over the
-# traces, of builds whose functions have other addresses; a function that is hot in one run alone is reckoned against the time of
-# all; the list of a fleet of one real recording is that of 'allowlist generate', and programs that are built with a list of
-# several record its functions; and that what gives no list says why.
+# Proves that 'fleet allowlist' chooses over all runs that its filters leave: calls and times are
+# the sums of 'analyze' over the traces, of builds whose functions have other addresses; a function
+# that is hot in one run alone is reckoned against the time of all; the list of a fleet of one real
+# recording is that of 'allowlist generate', and programs that are built with a list of several
+# record its functions; and that what gives no list says why.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

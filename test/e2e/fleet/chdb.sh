@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a current ClickHouse takes the tables and requests of 'fleet push', each request twice, and by the statements of docs/fleet.md says what
-# the Parquet files do, also when it reads those in place. It is the npm package chdb, looked for as fleet/duckdb does.
+# Proves that a current ClickHouse takes the tables and requests of 'fleet push', each request
+# twice, and by the statements of docs/fleet.md says what the Parquet files do, also when it reads
+# those in place. It is the npm package chdb, looked for as fleet/duckdb does.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

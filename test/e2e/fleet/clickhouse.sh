@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that 'fleet push' puts each run into ClickHouse once, on two shards, though a shard is killed in the middle of an insert, an answer is
-# lost, the command is killed and the fleet compacted; and that the statements of docs/fleet.md then say what the Parquet files do.
+# Proves that 'fleet push' puts each run into ClickHouse once, on two shards, though a shard is
+# killed in the middle of an insert, an answer is lost, the command is killed and the fleet
+# compacted; and that the statements of docs/fleet.md then say what the Parquet files do.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v clickhouse-server >/dev/null || skip "no clickhouse-server"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a fleet has each run once while it is compacted, added to and read at the same time, when compact, add or expire are killed at any
-# system call that changes files, and after expire; and that files of a newer schema, and damaged ones, are refused and stay.
+# Proves that a fleet has each run once while it is compacted, added to and read at the same time,
+# when compact, add or expire are killed at any system call that changes files, and after expire;
+# and that files of a newer schema, and damaged ones, are refused and stay.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that DuckDB, by the statements of docs/fleet.md, gets of a fleet what SQL over the traces gives, before and after it is compacted.
-# DuckDB is no package of Debian's: it is looked for among npm's global packages, or in the node_modules of TEEPERF_PARQUET_READERS.
+# Proves that DuckDB, by the statements of docs/fleet.md, gets of a fleet what SQL over the traces
+# gives, before and after it is compacted. DuckDB is no package of Debian's: it is looked for among
+# npm's global packages, or in the node_modules of TEEPERF_PARQUET_READERS.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -25,7 +26,8 @@ for i in $(seq 0 $((runs - 1))); do
 done | awk -F '\t' '{ name[$1] = $2; runs[$1]++; calls[$1] += $3; self[$1] += $4 }
 	END { for (key in name) printf "1\t%s\t%s\t%d\t%d\t%.0f\n", key, name[key], runs[key], calls[key], self[key] }' | sort >wanted
 grep '^1' before | sort | cmp - wanted || fail "functions: $(grep '^1' before | sort | diff - wanted)"
-# The exact percentiles, of all single calls without what recording cost: these traces have no costs.
+# The exact percentiles, of all single calls without what recording cost: these traces have no
+# costs.
 for i in $(seq 0 $((runs - 1))); do
 	"$TEEPERF" query --format tsv traces/$i.trace 'SELECT f.fn_key, c.duration_ns FROM calls c JOIN functions f USING (fn)' 2>/dev/null |
 		tail -n +2

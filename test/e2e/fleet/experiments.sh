@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that results of 'teeperf experiment' come into a fleet, a set for each task: the rows are those of its tables summary and
-# measurements, whatever factors the plan has; the same results are there once, and more of them are another set; that sets are
-# no runs, for questions and when old ones go; and that folders without results, or with damaged ones, are refused.
+# Proves that results of 'teeperf experiment' come into a fleet, a set for each task: the rows are
+# those of its tables summary and measurements, whatever factors the plan has; the same results are
+# there once, and more of them are another set; that sets are no runs, for questions and when old
+# ones go; and that folders without results, or with damaged ones, are refused.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

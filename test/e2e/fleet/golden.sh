@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a fleet has what analyze and SQL say of all golden traces, with losses, rings, several stacks, counted and sampled functions,
-# clocks that are not known and none, before and after it is compacted; and that names which builds make longer have the keys of the names.
+# Proves that a fleet has what analyze and SQL say of all golden traces, with losses, rings, several
+# stacks, counted and sampled functions, clocks that are not known and none, before and after it is
+# compacted; and that names which builds make longer have the keys of the names.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that 'fleet push' sends the rows of the Parquet files over HTTP and TLS, a run's row in runs last; that what passes is tried again and
-# what does not is told; and what the tables for ClickHouse are called. The server is one of ours: fleet/clickhouse has the real one.
+# Proves that 'fleet push' sends the rows of the Parquet files over HTTP and TLS, a run's row in
+# runs last; that what passes is tried again and what does not is told; and what the tables for
+# ClickHouse are called. The server is one of ours: fleet/clickhouse has the real one.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

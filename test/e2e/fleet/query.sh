@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that answers of 'fleet query' are those of 'analyze' over the traces, of builds whose functions have other numbers; that a known
-# regression is found and an unchanged build is not reported; that only the tables and folders are opened that a query needs; and that
-# the questions are the same in DuckDB if npm has that.
+# Proves that answers of 'fleet query' are those of 'analyze' over the traces, of builds whose
+# functions have other numbers; that a known regression is found and an unchanged build is not
+# reported; that only the tables and folders are opened that a query needs; and that the questions
+# are the same in DuckDB if npm has that.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -70,7 +71,8 @@ expect 1 "$TEEPERF" fleet query --sql 'DELETE FROM runs' fleet
 expect 1 "$TEEPERF" fleet query --sql 'SELECT nothing FROM runs' fleet
 says 'nothing' err
 
-# Labels and builds choose runs, one by one in compacted files, too; the statement that --show prints has them, and its answer is that.
+# Labels and builds choose runs, one by one in compacted files, too; the statement that --show
+# prints has them, and its answer is that.
 expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision first --label environment=canary --label 'team=a "b"' worse-0-*.trace
 expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision first --label environment=prod same-0-*.trace
 expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision second --label environment=prod --label team=c worse-1-*.trace

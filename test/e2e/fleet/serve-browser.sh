@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the page of 'fleet serve' works in a real browser with mouse and keyboard: runs over time, two sets by choice and by hand, their
-# comparison, a function's history, and the report's viewer over a set and the difference of two; that names are text, nothing else is
-# loaded, contrast is enough, and 390 pixels are.
+# Proves that the page of 'fleet serve' works in a real browser with mouse and keyboard: runs over
+# time, two sets by choice and by hand, their comparison, a function's history, and the report's
+# viewer over a set and the difference of two; that names are text, nothing else is loaded, contrast
+# is enough, and 390 pixels are.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that what 'fleet serve' answers is what 'fleet query' and 'analyze' say of the same runs, before and after compact, and that runs which are
-# added meanwhile are seen; that only files are read that a request needs, and sums are not made twice; that other hosts, methods and
-# paths are refused; and that slow clients do not hold up others for ever.
+# Proves that what 'fleet serve' answers is what 'fleet query' and 'analyze' say of the same runs,
+# before and after compact, and that runs which are added meanwhile are seen; that only files are
+# read that a request needs, and sums are not made twice; that other hosts, methods and paths are
+# refused; and that slow clients do not hold up others for ever.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

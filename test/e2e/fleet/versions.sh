@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a fleet of each older version of the schema (test/fleet-samples) is added to, read and compacted together with runs of today's.
+# Proves that a fleet of each older version of the schema (test/fleet-samples) is added to, read and
+# compacted together with runs of today's.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that fibers of Boost.Fiber, which its work-stealing scheduler takes from thread to thread in the middle of
-# nested calls and of try blocks, have exact counts of calls in each path, once '--switches' names what of the library
-# switches.
+# Proves that fibers of Boost.Fiber, which its work-stealing scheduler takes from thread to thread
+# in the middle of nested calls and of try blocks, have exact counts of calls in each path, once
+# '--switches' names what of the library switches.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

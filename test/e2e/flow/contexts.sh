@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that each stack of a thread has its own calls and times: generators by swapcontext, resumed by
-# others than those who started them, finished and abandoned; coroutines by longjmp between stacks; a switch in
-# assembly, by name and by teeperf.h; functions that are not recorded; and contexts that move between
-# threads. Each path is counted exactly, and the self times add up to what ran.
+# Proves that each stack of a thread has its own calls and times: generators by swapcontext, resumed
+# by others than those who started them, finished and abandoned; coroutines by longjmp between
+# stacks; a switch in assembly, by name and by teeperf.h; functions that are not recorded; and
+# contexts that move between threads. Each path is counted exactly, and the self times add up to
+# what ran.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -371,8 +372,8 @@ int main(void)
 	return 0;
 }
 EOS
-# Two steps begin in main's thread, three in the other, one in main's again. Two end where they did not
-# begin; the last does not end.
+# Two steps begin in main's thread, three in the other, one in main's again. Two end where they did
+# not begin; the last does not end.
 cat >moves.want <<'EOS'
 body 1
 body;step 6

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that stacks are exact when exceptions cross shared libraries, either way, if what catches was compiled
-# with the pass; that what throws need not be; and that a catch which is unseen is counted.
+# Proves that stacks are exact when exceptions cross shared libraries, either way, if what catches
+# was compiled with the pass; that what throws need not be; and that a catch which is unseen is
+# counted.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -113,7 +114,8 @@ EOS
 	diff want got || fail "both, $level: the stacks are not exact"
 	[ ! -s odd ] || fail "both, $level: there are oddities: $(cat odd)"
 
-	# The library's functions are missing, and what it catches is seen at the next exit of round_of.
+	# The library's functions are missing, and what it catches is seen at the next exit of
+	# round_of.
 	cat >want <<'EOS'
 main 1
 main;round_of 50

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# setjmp's first return leaves no record, each jump back to it one: a program that calls it often and jumps seldom does not pay
-# for that, also where the function is not recorded. getcontext does not tell its first return, and stacks stay right.
+# setjmp's first return leaves no record, each jump back to it one: a program that calls it often
+# and jumps seldom does not pay for that, also where the function is not recorded. getcontext does
+# not tell its first return, and stacks stay right.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

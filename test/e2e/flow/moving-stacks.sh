@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a stack which goes on in other threads keeps its calls: tasks that each pause hands to the next of four
-# threads, in the middle of nested calls, with exceptions through calls that began elsewhere. Every path is counted
-# exactly, each thread has the time for which calls ran in it, and filters, ranges of time, single calls and exports
-# agree with that.
+# Proves that a stack which goes on in other threads keeps its calls: tasks that each pause hands to
+# the next of four threads, in the middle of nested calls, with exceptions through calls that began
+# elsewhere. Every path is counted exactly, each thread has the time for which calls ran in it, and
+# filters, ranges of time, single calls and exports agree with that.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that stacks are exact however control flows: each program in test/lib/flow says in its comments
-# (flow.h) which paths it takes and how often, and the trace has these and no others. TEEPERF_FULL=1 adds
-# optimisations, LTO, the called sequence, untimed exits, and each LLVM that there is a plugin for.
+# Proves that stacks are exact however control flows: each program in test/lib/flow says in its
+# comments (flow.h) which paths it takes and how often, and the trace has these and no others.
+# TEEPERF_FULL=1 adds optimisations, LTO, the called sequence, untimed exits, and each LLVM that
+# there is a plugin for.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 full=0
@@ -57,7 +58,8 @@ deep() {
 
 # program OPTION...: build and run each.
 program() {
-	# Only what is written with KEEP: constructors and what compilers make differ from level to level.
+	# Only what is written with KEEP: constructors and what compilers make differ from level to
+	# level.
 	printf 'src:*%s\nfun:_Z*=skip\nfun:_GLOBAL_*=skip\nfun:__cxx_*=skip\nfun:__clang_*=skip\nfun:__tls_*=skip\n' \
 		"$name" >list.allow
 	section 0 allow "$source" >>list.allow

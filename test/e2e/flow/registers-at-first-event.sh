@@ -112,7 +112,8 @@ for level in -O0 -O2 '-O3 -ffast-math'; do
 	done
 done
 
-# Nor errno: it is 0 when main begins, and as it was behind a first event, a fork, and a dlopen, whether there is a log or none.
+# Nor errno: it is 0 when main begins, and as it was behind a first event, a fork, and a dlopen,
+# whether there is a log or none.
 cat >errno.c <<'EOF'
 #include <dlfcn.h>
 #include <errno.h>

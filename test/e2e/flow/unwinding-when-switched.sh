@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Exceptions that are caught by calls from before recording was switched on leave exact stacks: the catcher
-# began switched off, or before recording was switched off for a while.
+# Exceptions that are caught by calls from before recording was switched on leave exact stacks: the
+# catcher began switched off, or before recording was switched off for a while.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

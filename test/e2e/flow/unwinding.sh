@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that stacks are exact behind C++ exceptions and longjmp: each path that the program can take
-# is in the trace with its exact count of calls, and no other path is.
+# Proves that stacks are exact behind C++ exceptions and longjmp: each path that the program can
+# take is in the trace with its exact count of calls, and no other path is.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -157,8 +157,8 @@ for level in -O0 -O1 -O2 -O3 -Os; do
 	exact "$level dual"
 done
 
-# The same where the functions that catch, or are jumped to, are not recorded: left out when compiled, or
-# when recorded, or only counted. What they call then appears below their caller.
+# The same where the functions that catch, or are jumped to, are not recorded: left out when
+# compiled, or when recorded, or only counted. What they call then appears below their caller.
 cat >want <<'EOF'
 main 1
 main;after 600

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# analyze --family: the sums over all processes of a recording are those of its traces, function by function; functions
-# of one name in two programs stay apart; and what is missing, damaged, lost, of another recording or of another clock
-# is told.
+# analyze --family: the sums over all processes of a recording are those of its traces, function by
+# function; functions of one name in two programs stay apart; and what is missing, damaged, lost, of
+# another recording or of another clock is told.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --follow-fork: each process has a trace of its own, whose calls are those that the process itself
-# has counted, however it came about and however it ends. With TEEPERF_FULL more rounds.
+# record --follow-fork: each process has a trace of its own, whose calls are those that the process
+# itself has counted, however it came about and however it ends. With TEEPERF_FULL more rounds.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -278,7 +278,8 @@ analyze() {
 	! grep -E 'unmatched|lost|missing|damage' heading | grep -v 'run backwards' ||
 		fail "$1: $(cat heading)"
 }
-# record STATUS PROCESSES ARGS...: run app; PROCESSES of them told what they called, and their traces agree.
+# record STATUS PROCESSES ARGS...: run app; PROCESSES of them told what they called, and their
+# traces agree.
 record() {
 	status=$1
 	processes=$2
@@ -357,14 +358,14 @@ rm -f run.trace*
 expect 0 "$TEEPERF" record -f -o run.trace -- ./app interrupted $signals
 for trace in run.trace.*; do
 	"$TEEPERF" analyze "$trace" --format csv >top.csv 2>heading || fail "$(cat heading)"
-	# The handler's own exit, when it came between the place and the record of a step: that the handler had
-	# been called is in the parent's log only.
+	# The handler's own exit, when it came between the place and the record of a step: that the
+	# handler had been called is in the parent's log only.
 	! grep -E '([2-9]|[0-9][0-9]) exits without a call|without an exit|lost|missing|never' heading ||
 		fail "$trace"
 done
 
-# Activations of the thread that forked are the child's own, those of other threads are not, and a new thread
-# of the child is none of the parent's.
+# Activations of the thread that forked are the child's own, those of other threads are not, and a
+# new thread of the child is none of the parent's.
 cat >homes.c <<'EOS'
 #include <pthread.h>
 #include <stdint.h>
@@ -428,7 +429,8 @@ expect 0 "$TEEPERF" record -q -f -o run.trace -- ./homes
 [ "$(cat out)" = "1 1 1 1" ] || fail "homes: $(cat out err)"
 [ "$(ls run.trace.* | wc -l)" = 1 ] || fail "the child has no trace: $(ls; cat err)"
 
-# The soft clock goes on in a program that another one became: its log is not the one of the environment.
+# The soft clock goes on in a program that another one became: its log is not the one of the
+# environment.
 cat >clock.c <<'EOS'
 #include <stdint.h>
 #include <time.h>
@@ -465,8 +467,8 @@ analyze run.trace.*-2
 awk -F, '$1 == "waits" && $4 > 0 { found = 1 } END { exit !found }' top.csv ||
 	fail "the clock stood still: $(cat top.csv)"
 
-# Without descriptors for more processes, each that has no trace is told of: there is none to watch it, or not
-# even one to take its connection.
+# Without descriptors for more processes, each that has no trace is told of: there is none to watch
+# it, or not even one to take its connection.
 cat >many.c <<'EOS'
 #include <stdio.h>
 #include <stdlib.h>

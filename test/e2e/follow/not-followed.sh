@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A forked child that has no log does not touch its parent's, neither with events nor with counts, and is
-# not passed over in silence; nor is a program that finds the log taken, or may not see it.
+# A forked child that has no log does not touch its parent's, neither with events nor with counts,
+# and is not passed over in silence; nor is a program that finds the log taken, or may not see it.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -106,7 +106,8 @@ expect 0 "$TEEPERF" cc -O2 -g -pthread --allowlist=app.allow -o app app.c
 calls() {
 	awk -F, -v name="$1" '$1 == name { n = $2 } END { print n + 0 }' top.csv
 }
-# record CHILDREN ARGS...: record app, whose children are told; nobody's work but the parent's is there.
+# record CHILDREN ARGS...: record app, whose children are told; nobody's work but the parent's is
+# there.
 record() {
 	children=$1
 	shift

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --follow-fork: a process's trace says when that process ended, not when the recording did; a child whose log
-# could not grow is told of, with what it lost; and a child that gets signals while it asks for its log has one.
+# record --follow-fork: a process's trace says when that process ended, not when the recording did;
+# a child whose log could not grow is told of, with what it lost; and a child that gets signals
+# while it asks for its log has one.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm 300m || skip "a /dev/shm of our own can be mounted only by root or in a user namespace"
@@ -128,7 +129,8 @@ looks() {
 		sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "$task/status"
 	done
 }
-# grow CALLS ARGS...: the child has these, each as two records, or lost; a few more records are no events.
+# grow CALLS ARGS...: the child has these, each as two records, or lost; a few more records are no
+# events.
 grow() {
 	rm -f run.trace* /dev/shm/full called go
 	begin run "$TEEPERF" record -f --mode full --size 16M --ready 16M -o run.trace -- ./grows "$@"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the helper for GDB shows what GDB's own backtrace does of the functions that record, and the last
-# records as 'teeperf dump' has them afterwards: of a stopped process, of gdb's core and of the kernel's, with and
-# without a symbol for the runtime's state, whatever has been drained; and that damage in the log is only told.
+# Proves that the helper for GDB shows what GDB's own backtrace does of the functions that record,
+# and the last records as 'teeperf dump' has them afterwards: of a stopped process, of gdb's core
+# and of the kernel's, with and without a symbol for the runtime's state, whatever has been drained;
+# and that damage in the log is only told.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v gdb >/dev/null || skip "gdb is not there: run tools/setup"
@@ -77,8 +78,8 @@ int main(int argc, char **argv)
 }
 EOS
 
-# What gdb runs. CHECK: the calls of each thread are those of gdb's backtrace, or with 'part' the inner ones and said to
-# be, and 'names' stands for their number only.
+# What gdb runs. CHECK: the calls of each thread are those of gdb's backtrace, or with 'part' the
+# inner ones and said to be, and 'names' stands for their number only.
 cat >check.py <<'EOP'
 import re
 import gdb
@@ -139,7 +140,8 @@ def save(name):
         file.write(gdb.execute("teeperf events 1000000", to_string=True))
 EOP
 gdb_run() { gdb -nx -batch -ex 'set disable-randomization off' -ex 'set debuginfod enabled off' -ex "source $helper" -ex 'source check.py' "$@"; }
-# at_stop RECORD-OPTIONS -- PROGRAM GDB-OPTIONS...: PROGRAM, recorded, is stopped, and gdb told this.
+# at_stop RECORD-OPTIONS -- PROGRAM GDB-OPTIONS...: PROGRAM, recorded, is stopped, and gdb told
+# this.
 at_stop() {
 	options=
 	while [ "$1" != -- ]; do
@@ -267,7 +269,8 @@ says '^STACKS AGREE IN PART$' out
 echo "core of a ring: $(same_events events)"
 loops=10
 
-# Recording that is switched off, from the beginning or by now: no calls are shown that may have ended.
+# Recording that is switched off, from the beginning or by now: no calls are shown that may have
+# ended.
 at_stop --mode full --on-start off -- ./app -ex 'teeperf stacks' -ex 'teeperf status'
 says 'switched off: open calls are unknown' out
 says 'no thread has recorded anything' out

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A thread that hangs in a function is shown by GDB as there for as long as it is, not for 0 ns up to its own last record;
-# and where nobody knows what time it is, as in a core file, that is said.
+# A thread that hangs in a function is shown by GDB as there for as long as it is, not for 0 ns up
+# to its own last record; and where nobody knows what time it is, as in a core file, that is said.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a real recorded trace with several threads, cut anywhere or with any bit flipped, never
-# crashes a command, is never taken for a whole one, and still shows what precedes the damage.
+# Proves that a real recorded trace with several threads, cut anywhere or with any bit flipped,
+# never crashes a command, is never taken for a whole one, and still shows what precedes the damage.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

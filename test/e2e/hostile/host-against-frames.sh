@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A host that is hostile to programs which send frames (vm, occlum with hardly any room, keystone): it takes them
-# slowly, in bits, not at all, not any more, changes the pipe or the file under them, and answers system calls and edge
-# calls with errors, with less, and with what cannot be. The program waits where the host lets it wait and nowhere else,
-# computes what it computes, and stores nothing outside of its private log. A host that does what any kernel may gets
-# all of the events; what it has no room for is counted. What has come is then read by the recorder.
+# A host that is hostile to programs which send frames (vm, occlum with hardly any room, keystone):
+# it takes them slowly, in bits, not at all, not any more, changes the pipe or the file under them,
+# and answers system calls and edge calls with errors, with less, and with what cannot be. The
+# program waits where the host lets it wait and nowhere else, computes what it computes, and stores
+# nothing outside of its private log. A host that does what any kernel may gets all of the events;
+# what it has no room for is counted. What has come is then read by the recorder.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

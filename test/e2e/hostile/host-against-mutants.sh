@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that hostile/host-against-runtime sees what it is there to see: copies of the runtime in which one of the rules
-# at the top of runtime/runtime.h is broken die, hang or compute something else under the same hostile host.
+# Proves that hostile/host-against-runtime sees what it is there to see: copies of the runtime in
+# which one of the rules at the top of runtime/runtime.h is broken die, hang or compute something
+# else under the same hostile host.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/hostile

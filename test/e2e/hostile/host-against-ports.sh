@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The hostile host of host-against-runtime.sh against the other ports and transports: a log that was inherited, mapped
-# or handed over for good (scone, gramine, vm, bare, sgxsdk, openenclave), and one that comes and goes at other addresses
-# (bare by teeperf_enter, optee), where after each call a page fault waits for whoever still points there. With frames
-# the host has nothing to write to: what it can do is in host-against-frames.sh.
+# The hostile host of host-against-runtime.sh against the other ports and transports: a log that was
+# inherited, mapped or handed over for good (scone, gramine, vm, bare, sgxsdk, openenclave), and one
+# that comes and goes at other addresses (bare by teeperf_enter, optee), where after each call a
+# page fault waits for whoever still points there. With frames the host has nothing to write to:
+# what it can do is in host-against-frames.sh.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

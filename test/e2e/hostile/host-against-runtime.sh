@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a host that writes over every word of the shared log, while the program attaches and while
-# it works, cannot make the runtime store outside the log, hang, crash or change what the program computes:
-# guard pages lie around the log, canaries in the program's memory, and all of its work has a known result.
-# What is then in the log is given to the recorder, to 'teeperf recover' and to the readers.
+# Proves that a host that writes over every word of the shared log, while the program attaches and
+# while it works, cannot make the runtime store outside the log, hang, crash or change what the
+# program computes: guard pages lie around the log, canaries in the program's memory, and all of its
+# work has a known result. What is then in the log is given to the recorder, to 'teeperf recover'
+# and to the readers.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -45,7 +46,8 @@ for kind in calls throws jumps counts marks signals switches threads; do
 	! grep -q " $kind=0" figures || fail "two bodies: the program did nothing of the kind '$kind'"
 done
 
-# A program that was started without a log, takes this one while it works, as for 'record --pid', and leaves it: again and again.
+# A program that was started without a log, takes this one while it works, as for 'record --pid',
+# and leaves it: again and again.
 if [ "$(uname -m)" = x86_64 ]; then
 	"$TEEPERF" c++ --shape=dual -O1 -pthread -I "$root/include" -o late "$from/hostile_program.cpp" -ldl
 	HOSTILE_LATE=1 ./host ./late "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 200000)) 1 120 >figures || fail "late: see above"
@@ -94,7 +96,8 @@ for number in $kept; do
 		grep -q 'still writing' err || break
 		sleep 0.1
 	done
-	# The host may have made the program's number that of a process that lives and hides its maps.
+	# The host may have made the program's number that of a process that lives and hides its
+	# maps.
 	if grep -q 'still writing' err; then
 		echo "log.$number cannot be recovered: $(cat err)"
 		[ -z "${private:-}" ] || rm -f /dev/shm/teeperf-*

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The hostile host of host-against-runtime.sh against programs of aarch64 and riscv64 under qemu-user: linked to the
-# usual runtime, to that of virtual machines, and to 'bare' with a log that stays, and one that comes and goes. It writes
-# while they attach and while they run, stops, and cuts the log's file. Between single instructions, as there, an emulator
-# cannot be stopped.
+# The hostile host of host-against-runtime.sh against programs of aarch64 and riscv64 under
+# qemu-user: linked to the usual runtime, to that of virtual machines, and to 'bare' with a log that
+# stays, and one that comes and goes. It writes while they attach and while they run, stops, and
+# cuts the log's file. Between single instructions, as there, an emulator cannot be stopped.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -14,7 +14,8 @@ from=$root/test/hostile
 find_machines aarch64 riscv64
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
 
-# attack NAME KINDS: the host against ./NAME, which does work of these kinds: while it runs, and while it attaches.
+# attack NAME KINDS: the host against ./NAME, which does work of these kinds: while it runs, and
+# while it attaches.
 attack() {
 	printf '#!/bin/sh\nexec qemu-%s -L /usr/%s-linux-gnu "%s"\n' $machine $machine "$TEST_TMP/$1" >emulated
 	chmod +x emulated

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Names of functions and of the program's marks with escape sequences, marks of direction, bytes that are not UTF-8, formulas
-# and HTML: nothing that a person, a spreadsheet or a browser reads has them raw, and lists that are generated for such functions
-# match them.
+# Names of functions and of the program's marks with escape sequences, marks of direction, bytes
+# that are not UTF-8, formulas and HTML: nothing that a person, a spreadsheet or a browser reads has
+# them raw, and lists that are generated for such functions match them.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -62,7 +62,8 @@ clean allowlist diff some.allow some.allow -- odd
 clean cc --allowlist some.allow -O1 "$lib/odd_symbols.c" -o some
 says 'escape.\[31m' shown
 
-# Names of marks, as a host or a program may have written them: what steers, what is no text, what begins a formula or a page.
+# Names of marks, as a host or a program may have written them: what steers, what is no text, what
+# begins a formula or a page.
 cat >marks.txt <<'END'
 trace machine=62
 clock kind=tsc hz=1000000000

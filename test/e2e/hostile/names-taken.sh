@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What another process puts into /dev/shm keeps nobody from recording: sockets with the names of coming recorders, those
-# that claim to record a program, and a link beside the log of a recorder that was killed. Where there can be no socket for
-# 'teeperf ctl', that is a warning.
+# What another process puts into /dev/shm keeps nobody from recording: sockets with the names of
+# coming recorders, those that claim to record a program, and a link beside the log of a recorder
+# that was killed. Where there can be no socket for 'teeperf ctl', that is a warning.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 
-# The names of process ids to come, as sockets were called that had nothing else in their names: folders, which not even
-# root renames something over.
+# The names of process ids to come, as sockets were called that had nothing else in their names:
+# folders, which not even root renames something over.
 python3 - <<'EOP'
 import os
 last = int(open("/proc/sys/kernel/ns_last_pid").read())
@@ -24,7 +24,8 @@ expect 0 "$TEEPERF" record -o x.trace ./fake 10 0
 find /dev/shm -name 'teeperf-*.ctl*' -delete
 facts x.trace lost=0
 
-# A recording is found by the process that listens, not by what a name says, nor by what others claim to record.
+# A recording is found by the process that listens, not by what a name says, nor by what others
+# claim to record.
 begin claimed "$TEEPERF" record -q -o y.trace ./fake 10 pause
 recorder=$begun
 await claimed.out ready
@@ -81,7 +82,8 @@ fi
 kill -TERM "$program"
 wait "$recorder" || true
 
-# No name for a socket is free, as the folder takes none: recorded all the same. The log is elsewhere.
+# No name for a socket is free, as the folder takes none: recorded all the same. The log is
+# elsewhere.
 if [ "${private:-}" ] && [ "$(id -u)" = 0 ]; then
 	cat >closed.sh <<'EOS'
 mount -t tmpfs -o ro tmpfs /dev/shm && exec "$@"
@@ -109,7 +111,8 @@ else
 	echo "not tried: a folder that takes no socket"
 fi
 
-# Another's link beside our log says nothing of where it belongs: the log stays for 'recover', which gets all from it.
+# Another's link beside our log says nothing of where it belongs: the log stays for 'recover', which
+# gets all from it.
 if other_users && [ "${private:-}" ]; then
 	begin killed "$TEEPERF" record -q -o killed.trace --drain end ./fake 10 pause
 	recorder=$begun

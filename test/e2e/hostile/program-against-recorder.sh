@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a program that damages the shared log in every way it can (cuts its file short, punches
-# holes, fills the tables with rubbish, moves every word), poses as another process, floods the control
-# socket, sends signals, or puts a link where the trace is, cannot crash or stop the recorder, make it
-# write elsewhere or fill its memory; that what comes of it is a trace that is read without harm; and
-# that nothing in it steers a terminal. Recorder and readers are those built with sanitizers, if there are.
+# Proves that a program that damages the shared log in every way it can (cuts its file short,
+# punches holes, fills the tables with rubbish, moves every word), poses as another process, floods
+# the control socket, sends signals, or puts a link where the trace is, cannot crash or stop the
+# recorder, make it write elsewhere or fill its memory; that what comes of it is a trace that is
+# read without harm; and that nothing in it steers a terminal. Recorder and readers are those built
+# with sanitizers, if there are.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 ${CC:-cc} -O1 -I "$root/include" -o damage "$root/test/hostile/damage_log.c" ||
@@ -44,8 +45,8 @@ read_it() {
 	unharmed views notes
 }
 
-# attack WHAT [ARGUMENT]: record a program that does it. Memory is the recorder's own at the end, in KiB:
-# that of the log that was replaced is part of it, and sanitizers need some.
+# attack WHAT [ARGUMENT]: record a program that does it. Memory is the recorder's own at the end, in
+# KiB: that of the log that was replaced is part of it, and sanitizers need some.
 attack() {
 	what=$1
 	for mode in $modes; do

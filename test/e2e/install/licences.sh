@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# docs/licences.md names each library that the installed binaries need or may load, and each that the build looks for.
+# docs/licences.md names each library that the installed binaries need or may load, and each that
+# the build looks for.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

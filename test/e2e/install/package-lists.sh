@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Each file that 'cmake --install' installs is in exactly one Debian package, and each line of debian/*.install names one.
-# That the packages build, install and go away again: install/packages.
+# Each file that 'cmake --install' installs is in exactly one Debian package, and each line of
+# debian/*.install names one. That the packages build, install and go away again: install/packages.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

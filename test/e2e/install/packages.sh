@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A stranger's way: the tarball's packages build in a bare Debian with what Build-Depends names, lintian finds nothing, and
-# in another bare Debian 'apt install ./*.deb' is all that compiling, recording, reports, GDB and Python need. Removed and
-# purged, they leave nothing. Needs root and Debian's mirrors; takes a quarter of an hour. PROFILES: build profiles.
+# A stranger's way: the tarball's packages build in a bare Debian with what Build-Depends names,
+# lintian finds nothing, and in another bare Debian 'apt install ./*.deb' is all that compiling,
+# recording, reports, GDB and Python need. Removed and purged, they leave nothing. Needs root and
+# Debian's mirrors; takes a quarter of an hour. PROFILES: build profiles.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

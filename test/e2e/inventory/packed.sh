@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that inventories are packed and much smaller than their text, that older ones, which are not, and files
-# with both are read, that what is damaged or unpacks to too much is refused, that tools remove the section, and
-# that check-release tells of it.
+# Proves that inventories are packed and much smaller than their text, that older ones, which are
+# not, and files with both are read, that what is damaged or unpacks to too much is refused, that
+# tools remove the section, and that check-release tells of it.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# An instrumented library that a program without instrumentation loads while it runs: the runtime comes
-# with it, in threads that were there before and in later ones, whatever shape the code has. Its
-# thread-local storage is that of programs (initial exec), of which the C library keeps some for this.
+# An instrumented library that a program without instrumentation loads while it runs: the runtime
+# comes with it, in threads that were there before and in later ones, whatever shape the code has.
+# Its thread-local storage is that of programs (initial exec), of which the C library keeps some for
+# this.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

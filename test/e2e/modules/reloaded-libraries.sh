@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Libraries that come, go, and come back: at the same place, elsewhere, and one in the place of another.
-# Each call is counted under its own function's name, whatever its address has been before: the calls
-# that the program counts itself are the calls that the profile has.
+# Libraries that come, go, and come back: at the same place, elsewhere, and one in the place of
+# another. Each call is counted under its own function's name, whatever its address has been before:
+# the calls that the program counts itself are the calls that the profile has.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -99,7 +99,8 @@ libraries() {
 }
 "$TEEPERF" cc -O1 -g host.c -o host -ldl -lpthread
 
-# run RECORD-OPTIONS... -- HOST-ARGUMENTS...: the counts of the program are the counts of the profile.
+# run RECORD-OPTIONS... -- HOST-ARGUMENTS...: the counts of the program are the counts of the
+# profile.
 run() {
 	options=
 	while [ "$1" != -- ]; do
@@ -107,7 +108,8 @@ run() {
 		shift
 	done
 	shift
-	# By chance a library's addresses have the low halves of the program's, and the remedy is to run it again.
+	# By chance a library's addresses have the low halves of the program's, and the remedy is to
+	# run it again.
 	tries=1
 	expect 0 "$TEEPERF" record -q $options -o run.trace -- ./host "$@"
 	while ! "$TEEPERF" analyze run.trace >/dev/null 2>notes && grep -q 'low halves.*run it again' notes; do
@@ -198,8 +200,8 @@ run -- 1 4 "$@"
 [ "$(modules many)" = 300 ] || fail "$(modules many) modules of 300"
 run -- 2 0 "$@"
 
-# The same library twice, the second with a C library and a runtime of its own: the first is exact, and that
-# the second is not recorded is said.
+# The same library twice, the second with a C library and a runtime of its own: the first is exact,
+# and that the second is not recorded is said.
 cat >twice.c <<'EOS'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -226,8 +228,8 @@ says '1 more process .*dlmopen' err
 [ "$(tr '\n' ' ' <got)" = 'inner_of_first,30 main,1 outer,10 ' ] || fail "$(cat got)"
 says 'not recorded' notes
 
-# With --follow-fork each of the two has a trace, in the first process and in the next, and the second one does not
-# end that of the first.
+# With --follow-fork each of the two has a trace, in the first process and in the next, and the
+# second one does not end that of the first.
 cat >both.sh <<'EOS'
 ./twice "$1" && ./twice "$1"
 EOS
@@ -242,7 +244,8 @@ done | sort | uniq -c | tr -s ' ' >got
  2 inner_of_first,30 outer,10 ' ] || fail "$(ls run.trace*; cat got err)"
 rm -f run.trace*
 
-# Two libraries 4 GiB apart: records cannot tell them apart, so the second one has none, and that is said.
+# Two libraries 4 GiB apart: records cannot tell them apart, so the second one has none, and that is
+# said.
 cat >far.c <<'EOS'
 #define _GNU_SOURCE
 #include <dlfcn.h>

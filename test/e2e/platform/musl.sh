@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Programs for musl, static, static PIE and dynamic, with a library that is loaded later: compiled by 'teeperf
-# cc' with musl's headers, linked by musl-gcc with the runtime as it is, they are recorded exactly.
+# Programs for musl, static, static PIE and dynamic, with a library that is loaded later: compiled
+# by 'teeperf cc' with musl's headers, linked by musl-gcc with the runtime as it is, they are
+# recorded exactly.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

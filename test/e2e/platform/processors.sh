@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The same programs natively and for aarch64 and riscv64 under qemu-user, with the log shared with this
-# machine's recorder: each call path has the same calls on each processor. C with threads, C++ with exceptions and
-# longjmp; all shapes, all levels, both kinds of exits, static and shared; pages of 4 to 64 KiB; names and lines
-# are what other tools say; the recorder's counter is seen to move; functions are dropped and added while it runs.
+# The same programs natively and for aarch64 and riscv64 under qemu-user, with the log shared with
+# this machine's recorder: each call path has the same calls on each processor. C with threads, C++
+# with exceptions and longjmp; all shapes, all levels, both kinds of exits, static and shared; pages
+# of 4 to 64 KiB; names and lines are what other tools say; the recorder's counter is seen to move;
+# functions are dropped and added while it runs.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/calls.sh"
@@ -127,7 +128,8 @@ for machine in "$host" $machines; do
 done
 grep -q 'run_all;catches;throws' "own.$host" || fail "the library was not recorded"
 
-# Single functions that are dropped and added while it runs: each round has those that are on, exactly.
+# Single functions that are dropped and added while it runs: each round has those that are on,
+# exactly.
 cat >rounds.c <<'EOF'
 #include <stdio.h>
 #include <teeperf/teeperf.h>
@@ -199,15 +201,16 @@ for machine in $machines; do
 	qemu-$machine -L /usr/$machine-linux-gnu ./read_clock >clock || fail "the clock of $machine: $(cat clock)"
 	says '^(tsc|cntvct|rdtime) ' clock
 
-	# The clock: 'auto' says that it takes the soft one; the hardware's is refused with a remedy.
+	# The clock: 'auto' says that it takes the soft one; the hardware's is refused with a
+	# remedy.
 	expect 0 "$TEEPERF" record -o run.trace -- qemu-$machine -L /usr/$machine-linux-gnu ./app
 	says "'./app' is for $machine.*--clock soft" err
 	expect 0 "$TEEPERF" record --clock tsc -o run.trace -- qemu-$machine -L /usr/$machine-linux-gnu ./app
 	says "'./app' ran without recording: it is for $machine.*--clock soft" err
 done
 
-# Functions compiled for vectors whose size the processor decides are left out, and compute what they should;
-# others that they call are recorded.
+# Functions compiled for vectors whose size the processor decides are left out, and compute what
+# they should; others that they call are recorded.
 cat >vectors.c <<'EOF'
 long outside(long x);
 #ifdef __aarch64__

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the recorder for targets (the presets '*target') is one static file without libdwarf, libelf, SQLite and
-# C++, that what it records and recovers is exact and read by the complete teeperf, that it says what it cannot do, and
-# that its build for aarch64 does the same under qemu-user. And that a complete teeperf which has nothing to build with
-# beside it says that this is a target, and does not ask for a compiler. And that it tells system events if it is built to.
+# Proves that the recorder for targets (the presets '*target') is one static file without libdwarf,
+# libelf, SQLite and C++, that what it records and recovers is exact and read by the complete
+# teeperf, that it says what it cannot do, and that its build for aarch64 does the same under
+# qemu-user. And that a complete teeperf which has nothing to build with beside it says that this is
+# a target, and does not ask for a compiler. And that it tells system events if it is built to.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

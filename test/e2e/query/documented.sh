@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Runs docs/queries.md: its commands, whose columns are as shown, its Python (that with pandas and pyarrow if these are
-# there), and its SQL for DuckDB if npm has that.
+# Runs docs/queries.md: its commands, whose columns are as shown, its Python (that with pandas and
+# pyarrow if these are there), and its SQL for DuckDB if npm has that.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that functions of several recordings can be added up: fn_key in Parquet and SQL is the same for a function whatever
-# its number is, in runs that have called other functions, and in runs of a program that was built anew and is loaded elsewhere.
+# Proves that functions of several recordings can be added up: fn_key in Parquet and SQL is the same
+# for a function whatever its number is, in runs that have called other functions, and in runs of a
+# program that was built anew and is loaded elsewhere.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -59,7 +60,8 @@ done
 expect 0 python3 "$lib/fleet_query.py" "$TEEPERF" built before.trace after.trace
 says '^4 functions, 11 calls of 2 runs$' out
 
-# Columns have one name in all formats; SQL knows the old names for one release, and shows the new ones alone.
+# Columns have one name in all formats; SQL knows the old names for one release, and shows the new
+# ones alone.
 expect 0 "$TEEPERF" cc -O1 -pthread -o threads "$lib/query_program.c"
 expect 0 "$TEEPERF" record -q --clock tsc -o threads.trace -- ./threads 2 20
 old_names=0
@@ -87,7 +89,8 @@ for query in 'SELECT name, calls, timed, self, inclusive, total, min, max, p50, 
 	expect 0 "$TEEPERF" query threads.trace "$query"
 done
 
-# tid is the system's number everywhere, and thread the trace's. What joins by tid goes on working; a note says what has changed.
+# tid is the system's number everywhere, and thread the trace's. What joins by tid goes on working;
+# a note says what has changed.
 "$TEEPERF" analyze --view threads --format csv threads.trace | cut -d, -f1-3 >view
 "$TEEPERF" query --format csv threads.trace 'SELECT thread, tid, name FROM threads' >out 2>err
 cmp view out || fail "threads in SQL and in the view: $(cat view out)"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the Python package gives the numbers of 'teeperf query', as DataFrames where pandas is there and as lists where it
-# is not, that filters and parameters reach the command, and that what fails says why.
+# Proves that the Python package gives the numbers of 'teeperf query', as DataFrames where pandas is
+# there and as lists where it is not, that filters and parameters reach the command, and that what
+# fails says why.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that SQL over traces gives what analyze gives, to the nanosecond, and what a sort gives, on golden traces and a
-# recorded one; that conditions which are looked at early change nothing; that SQL cannot write; that errors
-# name their place; that Ctrl-C ends a query; and what each format looks like.
+# Proves that SQL over traces gives what analyze gives, to the nanosecond, and what a sort gives, on
+# golden traces and a recorded one; that conditions which are looked at early change nothing; that
+# SQL cannot write; that errors name their place; that Ctrl-C ends a query; and what each format
+# looks like.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

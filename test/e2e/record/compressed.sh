@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a trace that was compressed as it was recorded holds the same records: read by a decoder
-# made from the format document alone, analyzed to the same counts, whole after a kill of the recorder;
-# and that what cannot be unpacked is told with file and offset.
+# Proves that a trace that was compressed as it was recorded holds the same records: read by a
+# decoder made from the format document alone, analyzed to the same counts, whole after a kill of
+# the recorder; and that what cannot be unpacked is told with file and offset.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

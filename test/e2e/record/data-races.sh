@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves under ThreadSanitizer that the threads of the runtime, and those of the recorder, share nothing
-# without order: no report at all, and no suppressions.
+# Proves under ThreadSanitizer that the threads of the runtime, and those of the recorder, share
+# nothing without order: no report at all, and no suppressions.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 checked=${TEEPERF_BUILD:-}/tsan/bin

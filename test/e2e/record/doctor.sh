@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that doctor tells TEEs from what systems show of them, and what a program lacks for recording.
+# Proves that doctor tells TEEs from what systems show of them, and what a program lacks for
+# recording.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

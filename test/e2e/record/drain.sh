@@ -33,8 +33,8 @@ for ready in 0 1M 1G; do
 	facts ready.trace records=2000000 lost=0
 done
 
-# On two cores the soft clock's thread helps: the same records, each once. With a short period it has no time for it, and it
-# does not pack.
+# On two cores the soft clock's thread helps: the same records, each once. With a short period it
+# has no time for it, and it does not pack.
 cores=$(taskset -pc $$ 2>/dev/null | sed 's/.*: //' | tr ',' '\n' |
 	awk -F- '{ for (i = $1; i <= $NF; i++) print i }' | sed 2q | paste -s -d, -)
 case $cores in

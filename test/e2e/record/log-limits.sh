@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a limit of files or addresses makes the log smaller only where nobody asked for a size, which is told in one
-# line; and that a size which cannot be had is refused with what to do. Nothing is read again by 'next:' that cannot be.
+# Proves that a limit of files or addresses makes the log smaller only where nobody asked for a
+# size, which is told in one line; and that a size which cannot be had is refused with what to do.
+# Nothing is read again by 'next:' that cannot be.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 build_fake

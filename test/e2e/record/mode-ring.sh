@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that 'record --mode ring' keeps the end of what each thread did, to the record: of one thread and of several,
-# of one that has been idle for long, among thousands of short ones, with signal handlers, in forked children, when the
-# program or the recorder is killed, and while it runs, as often as 'teeperf ctl flush' asks for it.
+# Proves that 'record --mode ring' keeps the end of what each thread did, to the record: of one
+# thread and of several, of one that has been idle for long, among thousands of short ones, with
+# signal handlers, in forked children, when the program or the recorder is killed, and while it
+# runs, as often as 'teeperf ctl flush' asks for it.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a program that cannot be run is told apart from one that fails, leaves no trace behind,
-# and that an uninstrumented one runs as ever.
+# Proves that a program that cannot be run is told apart from one that fails, leaves no trace
+# behind, and that an uninstrumented one runs as ever.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
@@ -30,7 +30,8 @@ facts teeperf.trace records=0 exit=1/3 attach=0 end_sections=1
 says '^/dev/shm/teeperf-' path
 [ ! -e "$(cat path)" ] || fail "the shared log was left behind"
 
-# A program whose library is missing has not been built without instrumentation: the loader says why it failed.
+# A program whose library is missing has not been built without instrumentation: the loader says why
+# it failed.
 echo 'int missing(void) { return 0; }' >missing.c
 echo 'int missing(void); int main(void) { return missing(); }' >loads.c
 ${CC:-cc} -shared -fPIC -o libmissing.so missing.c

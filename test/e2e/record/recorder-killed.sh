@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a recorder that is killed leaves a trace with what was complete by then, and that the next
-# recorder adds what was in its shared log and removes that, but not while the program lives, and not the
-# log of a living recorder.
+# Proves that a recorder that is killed leaves a trace with what was complete by then, and that the
+# next recorder adds what was in its shared log and removes that, but not while the program lives,
+# and not the log of a living recorder.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

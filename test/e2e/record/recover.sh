@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a trace whose recorder was killed is completed by 'teeperf recover', wherever the recorder
-# was, and that nothing is touched that is not the trace of that log.
+# Proves that a trace whose recorder was killed is completed by 'teeperf recover', wherever the
+# recorder was, and that nothing is touched that is not the trace of that log.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
 build_fake
 
-# orphan RECORDS [OPTIONS]: leave x.trace without its recorder; its log is $log, its program has ended.
+# orphan RECORDS [OPTIONS]: leave x.trace without its recorder; its log is $log, its program has
+# ended.
 orphan() {
 	records=$1
 	shift
@@ -48,8 +49,8 @@ for options in '--mode stream --drain now' '--mode stream --drain end' '--mode f
 	says "'x.trace' is complete: there is nothing to recover" err
 done
 
-# A section that was half written is cut off; the file's last bytes may be anything that a section begins
-# with. Chunks that were written already do not come twice.
+# A section that was half written is cut off; the file's last bytes may be anything that a section
+# begins with. Chunks that were written already do not come twice.
 orphan 60000 --drain now
 end_program
 cp x.trace whole
@@ -66,7 +67,8 @@ for cut in 1 8 23 24 100 70000; do
 	mv saved "$log"
 done
 
-# A recorder that dies after the trace was read and before its log was locked: what it wrote in between stays.
+# A recorder that dies after the trace was read and before its log was locked: what it wrote in
+# between stays.
 cat >late.c <<'END'
 #define _GNU_SOURCE
 #include <fcntl.h>

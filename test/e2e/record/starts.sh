@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What a program waits for before it begins, counted: the log's memory, and system calls. More memory comes from another thread
-# while it starts. With '--ready' all of it is there before.
+# What a program waits for before it begins, counted: the log's memory, and system calls. More
+# memory comes from another thread while it starts. With '--ready' all of it is there before.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v strace >/dev/null || fail "strace is not there: run tools/setup"
@@ -20,11 +20,13 @@ int main(void)
 EOS
 "$TEEPERF" cc -O1 app.c -o app
 
-# look OPTION...: a recording. In `calls` are the system calls of its first thread before the program begins, in `bytes` and `own`
-# what the log has got by then, and how much of that from the first thread.
+# look OPTION...: a recording. In `calls` are the system calls of its first thread before the
+# program begins, in `bytes` and `own` what the log has got by then, and how much of that from the
+# first thread.
 look() {
 	expect 0 strace -f -o strace.out "$TEEPERF" record -q --size 256M --clock none -o app.trace "$@" -- ./app
-	# A call during which another thread's is noted has two lines, "unfinished ..." and "resumed".
+	# A call during which another thread's is noted has two lines, "unfinished ..." and
+	# "resumed".
 	# shellcheck disable=SC2046 # three words
 	set -- $(awk '
 		NR == 1 { main = $1 }

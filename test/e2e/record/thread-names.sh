@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A thread or process that renames itself after its first call is shown under its last name: also one that does not end by
-# itself, and the first thread of a process.
+# A thread or process that renames itself after its first call is shown under its last name: also
+# one that does not end by itself, and the first thread of a process.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that what a report's script computes and shows in a real browser is what the command line says: functions, their
-# callers and callees in the sandwich, the call tree and its inversion, of all threads and of each.
+# Proves that what a report's script computes and shows in a real browser is what the command line
+# says: functions, their callers and callees in the sandwich, the call tree and its inversion, of
+# all threads and of each.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/views_traces.sh"

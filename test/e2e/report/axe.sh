@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that axe-core finds nothing serious or critical in any tab of a report, in light, in dark and in 390 pixels' width, and that the
-# keys of a keyboard alone reach all that a mouse does. axe-core is no package of Debian's: it is looked for among npm's global packages,
-# or in the node_modules of TEEPERF_AXE. Without it the keyboard is tried all the same.
+# Proves that axe-core finds nothing serious or critical in any tab of a report, in light, in dark
+# and in 390 pixels' width, and that the keys of a keyboard alone reach all that a mouse does.
+# axe-core is no package of Debian's: it is looked for among npm's global packages, or in the
+# node_modules of TEEPERF_AXE. Without it the keyboard is tried all the same.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

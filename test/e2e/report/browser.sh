@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the report works in a real browser, with mouse and with keyboard alone: all of its views,
-# search, selection of a stretch of time, comparison; that it asks the network for nothing, shows
-# hostile names as text, has enough contrast, and says so when it cannot be shown.
+# Proves that the report works in a real browser, with mouse and with keyboard alone: all of its
+# views, search, selection of a stretch of time, comparison; that it asks the network for nothing,
+# shows hostile names as text, has enough contrast, and says so when it cannot be shown.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a report has what analyze has: its data, read by an independent reader, agree with each
-# other and with the sums of analyze, for all traces of the golden tests, folded or not; and that its
-# page may run nothing but its own script, whatever names there are.
+# Proves that a report has what analyze has: its data, read by an independent reader, agree with
+# each other and with the sums of analyze, for all traces of the golden tests, folded or not; and
+# that its page may run nothing but its own script, whatever names there are.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -47,7 +47,8 @@ expect $status "$TEEPERF" report --min-time 1us -o case.html case.trace
 says 'with --min-time, times are as recorded' err
 [ $count -gt 20 ] || fail "only $count traces"
 
-# ---- a call that is too short, on a path where others are long enough, begins another: all of it is its caller's
+# ---- a call that is too short, on a path where others are long enough, begins another: all of it
+# is its caller's
 cat >short.txt <<'EOS'
 clock kind=tsc hz=1000000000
 command

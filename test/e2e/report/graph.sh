@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a report's call graph is that of export --format dot, and laid out by graphviz; that without graphviz, or with a dot that
-# writes anything else, the page says so and is whole; and that it can be used in a browser.
+# Proves that a report's call graph is that of export --format dot, and laid out by graphviz; that
+# without graphviz, or with a dot that writes anything else, the page says so and is whole; and that
+# it can be used in a browser.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

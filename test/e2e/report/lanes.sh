@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the lanes of a report's timeline have the events of the SQL tables: system calls, waits with who ended them, requests to
-# devices, page faults; that of too many events the longest are drawn one by one, and the others are counted; and that the page says so.
+# Proves that the lanes of a report's timeline have the events of the SQL tables: system calls,
+# waits with who ended them, requests to devices, page faults; that of too many events the longest
+# are drawn one by one, and the others are counted; and that the page says so.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -75,7 +76,8 @@ EOS
 expect 0 "$TEEPERF" dump --assemble many.txt -o many.trace
 expect 0 "$TEEPERF" report -o many.html many.trace
 agrees many
-# Durations are 100 to 110, 5,000 times each, and one that begins before the first call; those of one length are all drawn or not.
+# Durations are 100 to 110, 5,000 times each, and one that begins before the first call; those of
+# one length are all drawn or not.
 says '^45001 drawn, 15000 not$' out
 says 'only the 45,001 longest system events are drawn one by one, those of 102 ns and more' many.html
 # Stretches of waiting are as many.

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a report of 100,000 paths is shown piece by piece: so many elements and no more, whatever is clicked. How much of the main
-# thread it takes to open it, and each interaction, is printed.
+# Proves that a report of 100,000 paths is shown piece by piece: so many elements and no more,
+# whatever is clicked. How much of the main thread it takes to open it, and each interaction, is
+# printed.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||

@@ -1,15 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a report's latency over time has all calls of a function, by when they began and how long they took, as the table calls of
-# SQL has them; that the slowest calls of functions are drawn with all calls inside of them, up to the limits; that the page says what
-# is left out; and that all of it works in a browser.
+# Proves that a report's latency over time has all calls of a function, by when they began and how
+# long they took, as the table calls of SQL has them; that the slowest calls of functions are drawn
+# with all calls inside of them, up to the limits; that the page says what is left out; and that all
+# of it works in a browser.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
 sql="SELECT c.id, c.parent, c.thread, f.function, c.depth, c.start_ns, c.duration_ns FROM calls c JOIN functions f USING (fn)"
 
-# agrees NAME [MAPS SLOWEST ROOM]: the report NAME.html, made with these limits, with the calls of NAME.trace.
+# agrees NAME [MAPS SLOWEST ROOM]: the report NAME.html, made with these limits, with the calls of
+# NAME.trace.
 agrees() {
 	expect 0 "$TEEPERF" query --format json "$1.trace" "$sql"
 	mv out "$1.json"
@@ -35,7 +37,8 @@ for seed in 1 2 3; do
 	cat out
 done
 
-# ---- many calls of two threads, whose times drift and have outliers; the second thread begins later
+# ---- many calls of two threads, whose times drift and have outliers; the second thread begins
+# later
 awk 'BEGIN {
 	print "clock kind=tsc hz=1000000000"
 	print "command\n\tstring \"/\"\n\tstring \"server\""

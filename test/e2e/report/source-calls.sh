@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a report with --source knows from which lines a function calls others, by DWARF 4 and 5, in functions of one body and of
-# two, with debug information in a file of its own, and nothing without call sites; and that the browser shows the numbers that
-# `teeperf query` has of caller and callee, shared ones as such.
+# Proves that a report with --source knows from which lines a function calls others, by DWARF 4 and
+# 5, in functions of one body and of two, with debug information in a file of its own, and nothing
+# without call sites; and that the browser shows the numbers that `teeperf query` has of caller and
+# callee, shared ones as such.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

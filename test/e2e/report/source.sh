@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that source lines are in a report only with --source, only those of recorded functions, of files below that folder alone
-# whatever a trace names and wherever links lead, and that the browser shows them as text.
+# Proves that source lines are in a report only with --source, only those of recorded functions, of
+# files below that folder alone whatever a trace names and wherever links lead, and that the browser
+# shows them as text.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# As signals/each-instruction.sh on the other processors, under qemu-user: a signal handler at each instruction of the
-# recorded functions and of the runtime behind them, one after another, by breakpoints that the program puts into
-# its own code; the stacks are exact, and a handler is recorded whole, or told as lost; marks are whole, too.
+# As signals/each-instruction.sh on the other processors, under qemu-user: a signal handler at each
+# instruction of the recorded functions and of the runtime behind them, one after another, by
+# breakpoints that the program puts into its own code; the stacks are exact, and a handler is
+# recorded whole, or told as lost; marks are whole, too.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 full=${TEEPERF_FULL:-0}
@@ -20,8 +21,8 @@ fun:_Z*=skip
 name:std::*=skip
 END
 
-# What runs between two instructions of a program: the recorded functions, and those of the runtime's files that
-# the sequence leads to.
+# What runs between two instructions of a program: the recorded functions, and those of the
+# runtime's files that the sequence leads to.
 ranges() {
 	{
 		printf '%s\n%s.recorded\n' leaf leaf counted counted sampled sampled untried untried catches catches work work

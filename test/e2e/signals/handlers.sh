@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Instrumented signal handlers that interrupt anything: what the program itself calls is counted
-# exactly, a handler's activation is recorded whole or not at all, and one that jumps out of wherever
-# the program was leaves a thread that records on.
+# exactly, a handler's activation is recorded whole or not at all, and one that jumps out of
+# wherever the program was leaves a thread that records on.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A handler that comes between load and store of the cursor and records so much that the interrupted chunk
-# has been drained, cleared and handed out again: the interrupted code does not go on in it.
+# A handler that comes between load and store of the cursor and records so much that the interrupted
+# chunk has been drained, cleared and handed out again: the interrupted code does not go on in it.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

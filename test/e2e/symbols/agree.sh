@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that names and source lines agree with the tools of others: nm, addr2line and, where it is
-# installed, llvm-symbolizer. For C and C++, DWARF 4 and 5, each kind of executable, a shared object, LTO,
-# debug information in a file of its own; and that a file which is not the recorded one names nothing.
+# installed, llvm-symbolizer. For C and C++, DWARF 4 and 5, each kind of executable, a shared
+# object, LTO, debug information in a file of its own; and that a file which is not the recorded one
+# names nothing.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v addr2line >/dev/null || skip "addr2line (package binutils) is not there"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that names and lines are kept by build ID and come back the same, without the program; that a damaged
-# file is told, not used, and replaced; that nothing is kept of programs without an ID or when told so; and
-# that debug files are fetched when asked for, and only then.
+# Proves that names and lines are kept by build ID and come back the same, without the program; that
+# a damaged file is told, not used, and replaced; that nothing is kept of programs without an ID or
+# when told so; and that debug files are fetched when asked for, and only then.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

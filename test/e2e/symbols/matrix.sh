@@ -3,9 +3,10 @@
 #
 # Proves that names and source lines of all functions in a program are those that nm, addr2line,
 # llvm-symbolizer and libdw tell, for clang and gcc, DWARF 4 and 5, position-independent and static
-# executables, debug information in the program, in .dwo files and in a .dwp file; and that the table is the same
-# to the byte when the debug information is compressed (zlib, zstd, the old .zdebug) or in a file of its own,
-# found by a build ID of 20 or 8 bytes or by a link without any. With TEEPERF_FULL=1 each form of each.
+# executables, debug information in the program, in .dwo files and in a .dwp file; and that the
+# table is the same to the byte when the debug information is compressed (zlib, zstd, the old
+# .zdebug) or in a file of its own, found by a build ID of 20 or 8 bytes or by a link without any.
+# With TEEPERF_FULL=1 each form of each.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 for tool in addr2line objcopy readelf gcc g++ clang-19 dwp; do

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# System events of a program that somebody else starts (record --attach --events): each call of a thread that was there before the
-# recorder came, of one made later, and none of a forked child or of the program's neighbour. Where the kernel lets nobody load BPF
-# programs, record says so and goes on.
+# System events of a program that somebody else starts (record --attach --events): each call of a
+# thread that was there before the recorder came, of one made later, and none of a forked child or
+# of the program's neighbour. Where the kernel lets nobody load BPF programs, record says so and
+# goes on.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"
@@ -80,7 +81,8 @@ links() {
 TEEPERF_LOG=$log ./app <go &
 app=$!
 exec 3>go
-# The kernel's programs come first, then the switches. Without those nothing says that they are there.
+# The kernel's programs come first, then the switches. Without those nothing says that they are
+# there.
 if may_bpf; then
 	await_true 'ls -l /proc/$recorder/fd | grep -q perf_event || ! kill -0 $app' 'a recorder that watches the threads'
 	links || fail "no BPF program runs"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# Each system call that the program makes is recorded once, by the function that makes it: in threads and forked children, too.
-# Held against strace in the very same run, and against the bytes that /proc/self/io counts. Where the kernel lets nobody load
-# BPF programs, record says so and goes on.
+# Each system call that the program makes is recorded once, by the function that makes it: in
+# threads and forked children, too. Held against strace in the very same run, and against the bytes
+# that /proc/self/io counts. Where the kernel lets nobody load BPF programs, record says so and goes
+# on.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"
@@ -135,7 +136,8 @@ is '200' "SELECT count(*) FROM io WHERE function = 'writes'"
 child=$(query "$(ls run.trace.*)" "SELECT count(*), sum(bytes), count(DISTINCT pid) FROM io WHERE function = 'writes'")
 [ "$child" = 25,125,1 ] || fail "the child's events are not in its trace: $child"
 
-# strace is the program, and what it traces is followed. From the execve on, which is before the trace's first record.
+# strace is the program, and what it traces is followed. From the execve on, which is before the
+# trace's first record.
 command -v strace >/dev/null || fail "strace is not there: run tools/setup"
 expect 0 "$TEEPERF" record -q -f -o all.trace --events syscalls -- strace -f -c -o counts ./app
 "$TEEPERF" query --format csv --attach child="$(ls all.trace.*)" all.trace "

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A program that reads a cold file, maps one, and touches new memory: how long each function ran and waited is what the program's
-# own clocks say, by an ordinary user, too; and its calls, bytes, requests and page faults are what /proc/self/io and getrusage
-# say, while another program uses the same device. TEEPERF_FULL=1 touches 1 GiB.
+# A program that reads a cold file, maps one, and touches new memory: how long each function ran and
+# waited is what the program's own clocks say, by an ordinary user, too; and its calls, bytes,
+# requests and page faults are what /proc/self/io and getrusage say, while another program uses the
+# same device. TEEPERF_FULL=1 touches 1 GiB.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# record --counters: page faults to the page, processor time and context switches as the program's own getrusage has them,
-# phases between marks, what is absent, and all formats that show them.
+# record --counters: page faults to the page, processor time and context switches as the program's
+# own getrusage has them, phases between marks, what is absent, and all formats that show them.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

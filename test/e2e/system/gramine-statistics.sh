@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --port gramine --counters gramine: what Gramine prints of SGX becomes counters, and standard error is passed on
-# as it is. The program prints what Gramine would.
+# record --port gramine --counters gramine: what Gramine prints of SGX becomes counters, and
+# standard error is passed on as it is. The program prints what Gramine would.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

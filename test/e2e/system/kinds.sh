@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Waits and who ended them, page faults by what is at the address, requests to a block device: as many as the program causes, by the
-# functions that cause them. Two groups alone record nothing of the others.
+# Waits and who ended them, page faults by what is at the address, requests to a block device: as
+# many as the program causes, by the functions that cause them. Two groups alone record nothing of
+# the others.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: full
 #
-# Redis under load, with four threads for input and output and an append-only file: the calls of all its threads are counted as strace
-# counts them in the very same run, bytes are those of /proc/PID/io, and 'view system' names the functions of Redis that cause
-# them.
+# Redis under load, with four threads for input and output and an append-only file: the calls of all
+# its threads are counted as strace counts them in the very same run, bytes are those of
+# /proc/PID/io, and 'view system' names the functions of Redis that cause them.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# --events sgx where the kernel has no SGX driver: a warning and a note say so, the other events are recorded, and so are the calls.
-# Where it has one, a program that has no enclave calls none of its functions. (u_bpf_functions: that functions are timed.)
+# --events sgx where the kernel has no SGX driver: a warning and a note say so, the other events are
+# recorded, and so are the calls. Where it has one, a program that has no enclave calls none of its
+# functions. (u_bpf_functions: that functions are timed.)
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

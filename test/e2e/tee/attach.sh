@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a program that somebody else starts is recorded through a file exactly as one that the recorder
-# starts, with a hardware and a soft clock, in C and C++, with threads and libraries; that the recording ends when
-# the program does, however it ends; and that a file that will not do is refused, and left as it was.
+# Proves that a program that somebody else starts is recorded through a file exactly as one that the
+# recorder starts, with a hardware and a soft clock, in C and C++, with threads and libraries; that
+# the recording ends when the program does, however it ends; and that a file that will not do is
+# refused, and left as it was.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/waits.sh"
@@ -136,7 +137,8 @@ tail -c 2097152 files/memory >a && tail -c 2097152 files/before | cmp - a || fai
 # A program that comes late finds no log there.
 TEEPERF_LOG=$log TEEPERF_LOG_OFFSET=131072 ./plain
 
-# A foreign byte anywhere in what the log needs counts, also behind zeroes, holes and an earlier log.
+# A foreign byte anywhere in what the log needs counts, also behind zeroes, holes and an earlier
+# log.
 truncate -s 10M sparse
 printf x | dd of=sparse bs=1 seek=1000001 conv=notrunc 2>/dev/null
 cp sparse sparse.before

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The TEE contract on aarch64 and riscv64, under qemu-user: a program on the port 'bare', without libc and linked to
-# nothing, which has only the log in common with its host, is recorded exactly with the soft clock, with one thread and
-# with two. Behind the mapping of the log and the start of its second thread it makes one system call, the last; and it
-# executes no instruction that reads the processor's clock. With a clock that it was not compiled for the error is
-# clear. A host that does nothing at all loses events, but neither ends the program nor stops it.
-# (An emulator has neither seccomp nor a clock that could be forbidden: it says which calls and instructions there were.)
+# The TEE contract on aarch64 and riscv64, under qemu-user: a program on the port 'bare', without
+# libc and linked to nothing, which has only the log in common with its host, is recorded exactly
+# with the soft clock, with one thread and with two. Behind the mapping of the log and the start of
+# its second thread it makes one system call, the last; and it executes no instruction that reads
+# the processor's clock. With a clock that it was not compiled for the error is clear. A host that
+# does nothing at all loses events, but neither ends the program nor stops it. (An emulator has
+# neither seccomp nor a clock that could be forbidden: it says which calls and instructions there
+# were.)
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -44,7 +46,8 @@ END
 	facts x.trace lost=0
 }
 
-# Instructions that read a clock, of those that were executed; and the number of the processor's own.
+# Instructions that read a clock, of those that were executed; and the number of the processor's
+# own.
 reads_clock='cntvct|cntpct|rdtime|rdcycle|csrr[swc]+i? .*(time|cycle)'
 for machine in $machines; do
 	target=--target=$machine-linux-gnu
@@ -85,7 +88,8 @@ for machine in $machines; do
 	expect 7 "$TEEPERF" record -o x.trace --clock soft -- ./launch any "$emulator" ./program 100 1
 	says 'ran without recording: it was compiled for another clock; record with' err
 
-	# A host that stops: its clock stands still, and it has four chunks, each of which holds 8184 records.
+	# A host that stops: its clock stands still, and it has four chunks, each of which holds
+	# 8184 records.
 	build --clock=soft
 	many=12000
 	calls=$((1 + 3 * many + many / 100 * 20))

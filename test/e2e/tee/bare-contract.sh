@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The TEE contract: a program on the port 'bare', without libc, linked to nothing, which has only the log in
-# common with its host, must not read the time-stamp counter, and is killed at any system call but the last one,
-# is recorded exactly with the soft clock. With a clock that it was not compiled for the error is clear. And a host
-# that does nothing at all loses events, but neither ends the program nor stops it.
+# The TEE contract: a program on the port 'bare', without libc, linked to nothing, which has only
+# the log in common with its host, must not read the time-stamp counter, and is killed at any system
+# call but the last one, is recorded exactly with the soft clock. With a clock that it was not
+# compiled for the error is clear. And a host that does nothing at all loses events, but neither
+# ends the program nor stops it.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# examples/ build by their own Makefiles and are recorded and analysed as their READMEs say. No SDK is here: of OP-TEE there is a
-# stand-in of the dev kit and of the client library, whose application is a process of its own that shares nothing with the
-# client but the registered memory, for the time of a command; of Gramine a launcher that gives the program what the manifest does.
+# examples/ build by their own Makefiles and are recorded and analysed as their READMEs say. No SDK
+# is here: of OP-TEE there is a stand-in of the dev kit and of the client library, whose application
+# is a process of its own that shares nothing with the client but the registered memory, for the
+# time of a command; of Gramine a launcher that gives the program what the manifest does.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"
@@ -35,7 +36,8 @@ client=examples/optee/host/primes_client
 expect 0 $client 3 1000
 says '^168 primes below 1000$' out
 
-# host_events TRACE CALL: the kernel's events are there, by no function of the TEE: its thread numbers are not the host's.
+# host_events TRACE CALL: the kernel's events are there, by no function of the TEE: its thread
+# numbers are not the host's.
 host_events() {
 	! grep 'no system events' err || fail "they are refused"
 	expect 0 "$TEEPERF" analyze --view system --limit 0 "$1"
@@ -45,7 +47,8 @@ host_events() {
 		fail "$1: functions of the TEE are named: $(cat out)"
 }
 
-# What primes.c calls: is_prime for each number below the limit, and divides until a divisor is found.
+# What primes.c calls: is_prime for each number below the limit, and divides until a divisor is
+# found.
 commands=20
 python3 - $commands 1000 >wanted <<'EOP'
 import sys
@@ -74,8 +77,8 @@ if may_bpf; then
 	expect 0 "$TEEPERF" record --port optee --events sched,syscalls,io,faults -o events.trace -- $client 2 1000
 	host_events events.trace sendmsg
 fi
-# The client's side, too: what the kernel tells of its thread goes for the application's calls, except the system call that a
-# command lies in.
+# The client's side, too: what the kernel tells of its thread goes for the application's calls,
+# except the system call that a command lies in.
 "$TEEPERF" cc -O1 -g -I client/include -I include -I examples/optee/ta -o both examples/optee/host/primes_client.c \
 	examples/optee/host/teeperf_client.c -Lclient/lib -lteec -Wl,-rpath,"$PWD/client/lib"
 events=
@@ -85,12 +88,14 @@ one() {
 	expect 0 "$TEEPERF" query --raw --debug-dir built --format csv both.trace "$1"
 	tail -n 1 out
 }
-# own_wait: most waits for the application are the client's own; not all, as the clock may have been late in some.
+# own_wait: most waits for the application are the client's own; not all, as the clock may have been
+# late in some.
 own_wait() {
 	[ "$(one "SELECT count(*) >= 5 AND 2 * sum(function IN ('is_prime', 'divides')) < count(*) FROM syscalls
 		WHERE call = 'recvfrom' AND function IS NOT NULL")" = 1 ]
 }
-# A clock that had no processor cannot tell in which call a wait lies: u_system and running-in-tee hold the rule itself.
+# A clock that had no processor cannot tell in which call a wait lies: u_system and running-in-tee
+# hold the rule itself.
 wrong=0
 for try in 1 2 3 4 5; do
 	expect 0 "$TEEPERF" record --tee --port optee --size 8M $events -o both.trace -- ./both 5 5000
@@ -129,7 +134,8 @@ expect 129 "$TEEPERF" record --tee --port optee --size 16M -o none.trace -- $cli
 expect 0 "$make" -C examples/optee clean TA_DEV_KIT_DIR="$kit"
 [ -z "$(find examples/optee -name '*.o' -o -name '*.ta' -o -name '*.elf')" ] || fail "make clean leaves files"
 
-# ---- the same for the processor that OP-TEE runs on: with text at address 0, and nothing undefined but the SDK's
+# ---- the same for the processor that OP-TEE runs on: with text at address 0, and nothing undefined
+# but the SDK's
 runtime=$prefix/lib/teeperf/aarch64/ports/libteeperf-optee.a
 if [ -e "$runtime" ] && command -v ld.lld-19 >/dev/null && command -v clang-19 >/dev/null; then
 	cd examples/optee/ta
@@ -174,11 +180,13 @@ expect 0 "$TEEPERF" analyze --view top --format csv gramine.trace
 sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
 printf '%s\n' main,1 next,215015 steps,2999 | diff - counted >&2 || fail "collatz has other calls"
 grep -q '2,999 of `steps` and 215,015 of `next`' examples/gramine/README.md || fail "the README tells other numbers"
-# What happens before the program, such as the launcher's execve, is no function's. tee/virtual-threads has the rest.
+# What happens before the program, such as the launcher's execve, is no function's.
+# tee/virtual-threads has the rest.
 if may_bpf; then
 	expect 0 "$TEEPERF" record --port gramine --events sched,syscalls,io,faults -o events.trace -- ./launcher examples/gramine/collatz
 	expect 0 "$TEEPERF" analyze --view system --limit 0 events.trace
-	# Where the clock's thread had no processor, the program's first record may have a time of before it was started.
+	# Where the clock's thread had no processor, the program's first record may have a time of
+	# before it was started.
 	grep -q '^coarse ' out || says ' execve +\(no recorded (thread|call)\)$' out
 else
 	echo "not tried: system events, as there is no BPF here"

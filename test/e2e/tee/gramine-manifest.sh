@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that gramine-manifest prints TOML that names the log of 'record --port gramine', and that the program
-# which a launcher starts with just what the manifest gives it finds that log. There is no Gramine here: the
-# launcher is a script.
+# Proves that gramine-manifest prints TOML that names the log of 'record --port gramine', and that
+# the program which a launcher starts with just what the manifest gives it finds that log. There is
+# no Gramine here: the launcher is a script.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true # Gramine's log has one name
@@ -42,7 +42,8 @@ b'; do
 done
 expect 129 "$TEEPERF" gramine-manifest app
 
-# --edit: whatever form the arrays have, the manifest is still TOML, has what was there and what is needed, once.
+# --edit: whatever form the arrays have, the manifest is still TOML, has what was there and what is
+# needed, once.
 cat >edited.py <<'EOP'
 import sys, tomllib
 name, log = sys.argv[1:]
@@ -150,7 +151,8 @@ expect 0 "$TEEPERF" record --port gramine -o app.trace -- ./launcher ./app
 says '^"?step"?,1000,' table.csv
 says '^"?main"?,1,' table.csv
 
-# The program has another path inside: it is found by its build ID beside the trace, and where the recording was started.
+# The program has another path inside: it is found by its build ID beside the trace, and where the
+# recording was started.
 mkdir -p start moved
 cat >paths <<'EOS'
 #!/bin/sh

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# join, on traces that are written as text: whose call is whose by numbers, by times, and where nothing tells; host code that
-# is not marked; marks that are missing or told twice; jumps on both sides; a TEE that says what is not true. In all of
-# them the host's own calls, and their times, are those of its own trace.
+# join, on traces that are written as text: whose call is whose by numbers, by times, and where
+# nothing tells; host code that is not marked; marks that are missing or told twice; jumps on both
+# sides; a TEE that says what is not true. In all of them the host's own calls, and their times, are
+# those of its own trace.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -51,7 +52,8 @@ host_is_kept() {
 	diff host.calls joined.calls >&2 || fail "the host's own calls have changed"
 }
 
-# joined WARNING: standard input is the paths, with the times in their last function; '': there is no warning.
+# joined WARNING: standard input is the paths, with the times in their last function; '': there is
+# no warning.
 joined() {
 	cat >wanted
 	expect 0 "$TEEPERF" join -q -o joined.trace host.trace tee.trace
@@ -116,7 +118,8 @@ printf '1,entry\n1,ocall\n' | diff - counted >&2 || fail "the transitions are ot
 expect 0 "$TEEPERF" query --format csv joined.trace "SELECT counter, amount FROM counters UNION SELECT domain, note FROM energy"
 printf 'counter,amount\nenergy,no RAPL\npage-faults,7\n' | diff - out >&2 || fail "the counters of the host are lost"
 
-# ---- no numbers, the call back is not marked, all at one time: one call for each that the TEE makes
+# ---- no numbers, the call back is not marked, all at one time: one call for each that the TEE
+# makes
 host <<'END'
 chunk
 	0 enter main
@@ -324,7 +327,8 @@ END
 expect 0 "$TEEPERF" query --format csv joined.trace "SELECT function, calls, counted_calls FROM functions ORDER BY function"
 says '^inner,5,4$' out
 
-# ---- a TEE that says what is not true: times of another world, functions of the host, a stranger's calls
+# ---- a TEE that says what is not true: times of another world, functions of the host, a stranger's
+# calls
 host <<'END'
 chunk
 	1000 enter main

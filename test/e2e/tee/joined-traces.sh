@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --tee: what a host's threads do in the TEE, and what they are called back for, stands in their own calls, with
-# exact counts, several threads at a time, though host and enclave lie at the same addresses; times never run
-# backwards, and add up. No SDK is here: border.h stands in for Intel's, in two processes, and for OP-TEE's, and the
-# code that the SDK's tool would generate is written in its form. A TEE that is silent, or whose log is garbage,
-# leaves the host's profile right.
+# record --tee: what a host's threads do in the TEE, and what they are called back for, stands in
+# their own calls, with exact counts, several threads at a time, though host and enclave lie at the
+# same addresses; times never run backwards, and add up. No SDK is here: border.h stands in for
+# Intel's, in two processes, and for OP-TEE's, and the code that the SDK's tool would generate is
+# written in its form. A TEE that is silent, or whose log is garbage, leaves the host's profile
+# right.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/tee
@@ -110,7 +111,8 @@ for threads in 1 3; do
 	expect 7 "$TEEPERF" record -q -o sgx.trace --tee --port sgxsdk -- ./host ./enclave $rounds $threads
 	[ ! -e sgx.trace.tee ] || fail "the TEE's trace was left"
 	sound sgx.trace
-	# The last call of each thread has no parameters: where threads end at a time, nothing tells whose it is.
+	# The last call of each thread has no parameters: where threads end at a time, nothing tells
+	# whose it is.
 	paths sgx.trace
 	grep -v sgx_ecall_over counted >known || true
 	expected $threads </dev/null | diff - known >&2 || fail "the paths of $threads threads are not right"
@@ -154,7 +156,8 @@ for handles in '' handles; do
 		"$top;inner" $rounds "$top;sum" $rounds "$top;sum;inner" $((2 * rounds)) main 1 |
 		sort | diff - counted >&2 || fail "the paths of commands are not right (${handles:-no handles})"
 done
-# The port's own log is small, and each command takes a chunk: so few that none of them has to come back.
+# The port's own log is small, and each command takes a chunk: so few that none of them has to come
+# back.
 expect 7 "$TEEPERF" record -q -o optee.trace --tee --port optee -- ./client ./application 7 1
 sound optee.trace
 paths optee.trace
@@ -175,7 +178,8 @@ says 'the TEE recorded nothing' err
 sound silent.trace
 
 # ---- a TEE whose log is garbage
-# query TRACE SQL: what a TEE says whose log is garbage may be that chunks are missing, which is told.
+# query TRACE SQL: what a TEE says whose log is garbage may be that chunks are missing, which is
+# told.
 query() {
 	got=0
 	"$TEEPERF" query --format csv "$@" >out 2>err || got=$?

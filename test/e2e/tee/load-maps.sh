@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Names of what a TEE's own loader has mapped, where the file that ran has no symbols, no build ID and is signed: by UUID and
-# by the hash of its code, from the folder of the build. A file of another build never gives names. Stand-ins for SDK and
-# host, as in tee/ports.
+# Names of what a TEE's own loader has mapped, where the file that ran has no symbols, no build ID
+# and is signed: by UUID and by the hash of its code, from the folder of the build. A file of
+# another build never gives names. Stand-ins for SDK and host, as in tee/ports.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -11,8 +11,8 @@ from=$root/test/tee
 uuid=8aaaf200-2450-11e4-abe2-0002a5d5c51b
 rounds=2000
 
-# build PORT FILE OPTION...: a program of the port that tells no path and has no build ID; the options are for its
-# instrumented part.
+# build PORT FILE OPTION...: a program of the port that tells no path and has no build ID; the
+# options are for its instrumented part.
 build() {
 	port=$1
 	file=$2
@@ -93,7 +93,8 @@ nameless "'mixed/a.stripped.elf': it is the recorded file, but stripped: its fun
 objcopy --only-keep-debug ta/$uuid.elf mixed/only.debug
 nameless "'mixed/a.stripped.elf': it is the recorded file, but stripped" --debug-dir mixed
 
-# ---- another build, under the right name: other code of the same size, other names of the same code, and an older file
+# ---- another build, under the right name: other code of the same size, other names of the same
+# code, and an older file
 sed 's/leaf(n + 1)/leaf(n + 2)/' "$from/work.c" >changed.c
 sed 's/leaf/other/g; s/middle/leaf/g; s/other/middle/g' "$from/work.c" >renamed.c
 for what in changed renamed; do
@@ -128,8 +129,8 @@ if [ "$(cat /proc/sys/kernel/randomize_va_space 2>/dev/null)" = 2 ]; then
 	[ "$first" != "$(bias)" ] || echo "not tried: another base, which this system does not give"
 fi
 
-# ---- a loader that tells nothing: the linker's symbols. (Here the ELF header is between them, which strip changes; there
-# code is linked to address 0.)
+# ---- a loader that tells nothing: the linker's symbols. (Here the ELF header is between them,
+# which strip changes; there code is linked to address 0.)
 more='-Wl,-z,noseparate-code -Wl,--wrap=dl_iterate_phdr' # a name that nobody defines
 build optee ta/$uuid.elf
 objdump -h ta/$uuid.elf | awk '$2 == ".text" { print $3, $4 }' >section
@@ -170,8 +171,9 @@ done
 nameless "the program did not name its file; its functions have no names: name the folder of a file with the code that ran with --debug-dir$"
 more=
 
-# ---- a loader of the program's own, which tells of its modules: taken back, in the place of one another, and back elsewhere,
-# also where it does not run their destructors; stripped libraries without a build ID and without a path
+# ---- a loader of the program's own, which tells of its modules: taken back, in the place of one
+# another, and back elsewhere, also where it does not run their destructors; stripped libraries
+# without a build ID and without a path
 mkdir -p libraries
 sed 's/leaf/other_leaf/g; s/middle/other_middle/g; s/deep/other_deep/g' "$from/work.c" >other.c
 library() {
@@ -199,7 +201,8 @@ for how in '' careless; do
 	says "'half/two.so': it is the recorded file, but stripped" err
 done
 
-# ---- an application with a library, which the loader maps during a command, and tells with its UUID
+# ---- an application with a library, which the loader maps during a command, and tells with its
+# UUID
 sed 's/leaf/other_leaf/g; s/middle/other_middle/g; s/deep/other_deep/g' "$from/work.c" >other.c
 other=11111111-2222-3333-4444-555555555555
 "$TEEPERF" cc --port=optee --clock=soft -I "$from" -O2 -g -fPIC -c -o other.o other.c
@@ -222,7 +225,8 @@ expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir ta
 says "'$other': the program did not name its file; .* there is no '$other.elf' or another file" err
 more=
 
-# ---- Gramine: its libc's loader, which opens and closes; stripped libraries without a build ID, one in the place of the other
+# ---- Gramine: its libc's loader, which opens and closes; stripped libraries without a build ID,
+# one in the place of the other
 cat >opener.c <<'EOS'
 #include <dlfcn.h>
 #include <stdint.h>

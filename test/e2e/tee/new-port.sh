@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A new TEE is one row of runtime/ports.def, one file and one page. A tree with one more has a runtime for it, and cc,
-# record, doctor, help and manual know it. A new option of cc is one row of cli/driver/cc_options.def: cc takes it, hands it to the
-# pass, and help and manual have it. Of the command only what reads the rows is compiled again.
+# A new TEE is one row of runtime/ports.def, one file and one page. A tree with one more has a
+# runtime for it, and cc, record, doctor, help and manual know it. A new option of cc is one row of
+# cli/driver/cc_options.def: cc takes it, hands it to the pass, and help and manual have it. Of the
+# command only what reads the rows is compiled again.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v ninja >/dev/null || skip "ninja is not installed"
@@ -66,7 +67,8 @@ cmake -S tree -B tree/build -G Ninja -DTEEPERF_TESTS=OFF -DTEEPERF_CROSS=none -D
 	-DCMAKE_BUILD_TYPE=Debug -DTEEPERF_SANITIZE="$(setting TEEPERF_SANITIZE)" \
 	-DTEEPERF_COVERAGE="$(setting TEEPERF_COVERAGE)" >configure.log 2>&1 || fail "$(cat configure.log)"
 
-# The sources that the rows go into; they come before the libraries that have the same without the row.
+# The sources that the rows go into; they come before the libraries that have the same without the
+# row.
 rows='"(runtime/ports\.def|cc_options\.def|port_names\.inc)"'
 sources=$(cd tree && grep -rElR "$rows" --include='*.c' cli recorder)
 [ "$(echo "$sources" | wc -l)" -ge 3 ] || fail "only these read the rows: $sources"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A trusted application as OP-TEE has it (test/tee/ta_start.c): linked by a script without constructors, which nobody
-# calls, with a thread pointer that points nowhere and is another one in each command. All calls are in the trace, in one
-# thread; a command asks once what its log is; without a recorder it works. On this machine's processor and, where
-# qemu-user is, on the one that OP-TEE runs on. No SDK is here.
+# A trusted application as OP-TEE has it (test/tee/ta_start.c): linked by a script without
+# constructors, which nobody calls, with a thread pointer that points nowhere and is another one in
+# each command. All calls are in the trace, in one thread; a command asks once what its log is;
+# without a recorder it works. On this machine's processor and, where qemu-user is, on the one that
+# OP-TEE runs on. No SDK is here.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/tee

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A client that opens its session again, and several at a time, each an instance of the application: the commands of all of
-# them are in the trace, exactly, each instance a thread of its own; also where all of them are at the same addresses. The
-# stand-ins are those of tee/examples.
+# A client that opens its session again, and several at a time, each an instance of the application:
+# the commands of all of them are in the trace, exactly, each instance a thread of its own; also
+# where all of them are at the same addresses. The stand-ins are those of tee/examples.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 make=$(command -v make || command -v gmake) || skip "no make"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --tee: threads of a client that make commands at the same time, each of which lies in the calls of all the others.
-# Client and application tell no numbers: the application's calls stand in the calls of the thread that made the command,
-# all of them and with the limits of that thread, and the operations are what they were. Threads that tell numbers by hand
-# go with those that do not. The stand-ins are those of tee/examples.
+# record --tee: threads of a client that make commands at the same time, each of which lies in the
+# calls of all the others. Client and application tell no numbers: the application's calls stand in
+# the calls of the thread that made the command, all of them and with the limits of that thread, and
+# the operations are what they were. Threads that tell numbers by hand go with those that do not.
+# The stand-ins are those of tee/examples.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 make=$(command -v make || command -v gmake) || skip "no make"
@@ -31,7 +32,8 @@ export TEEC_APPLICATIONS
 	"$root/test/tee/optee_threads.c" examples/optee/host/teeperf_client.c -Lclient/lib -lteec \
 	-Wl,-rpath,"$PWD/client/lib"
 
-# What each thread's commands call: is_prime for each number below its limit, and divides until a divisor is found.
+# What each thread's commands call: is_prime for each number below its limit, and divides until a
+# divisor is found.
 python3 - $commands >wanted <<'EOP'
 import sys
 for client in range(4):
@@ -66,14 +68,16 @@ application
 expect 7 env TEEC_TOGETHER=4 ./threads 1 3
 try 1 $commands
 
-# The application asks for the number that the client tells: of those threads that do, the label says nothing.
+# The application asks for the number that the client tells: of those threads that do, the label
+# says nothing.
 sed -i 's/^\tresult = run(/\tteeperf_border_handle(params[0].value.b);\n&/' examples/optee/ta/entry.c
 grep -q teeperf_border_handle examples/optee/ta/entry.c || fail "the application does not ask for numbers"
 application
 try 1 $commands hand
 try 1 $commands
 
-# A log that cannot be mapped: all threads learn of it at the same time. It is said once, and no command fails.
+# A log that cannot be mapped: all threads learn of it at the same time. It is said once, and no
+# command fails.
 expect 7 env TEEC_TOGETHER=4 TEEC_MAP_MAX=100000 "$TEEPERF" record --tee --port optee -o none.trace -- ./threads 1 3 helper
 [ "$(grep -c '^the TEE has no memory to map a log' err)" = 1 ] ||
 	fail "it is not said once that the log cannot be mapped: $(cat err)"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Each port but 'bare' (tee/bare-contract), with a stand-in for its host and its SDK: all calls of the program are in the trace, as
-# natively. The log comes by a call (sgxsdk, openenclave), with each command at another address (optee), by a descriptor
-# or a file (scone, gramine, vm), or goes out in frames (keystone, occlum, vm). Frames that cannot be sent are counted,
-# and the program goes on. No SDK and no TEE is here: what is tested is the runtime's side of each contract.
+# Each port but 'bare' (tee/bare-contract), with a stand-in for its host and its SDK: all calls of
+# the program are in the trace, as natively. The log comes by a call (sgxsdk, openenclave), with
+# each command at another address (optee), by a descriptor or a file (scone, gramine, vm), or goes
+# out in frames (keystone, occlum, vm). Frames that cannot be sent are counted, and the program goes
+# on. No SDK and no TEE is here: what is tested is the runtime's side of each contract.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -60,7 +61,8 @@ for port in sgxsdk openenclave; do
 	done
 done
 if [ "$(uname -m)" = x86_64 ]; then
-	# No instruction of the runtime that an enclave may not execute: a program has these only where it asks.
+	# No instruction of the runtime that an enclave may not execute: a program has these only
+	# where it asks.
 	for port in sgxsdk openenclave; do
 		objdump -d --no-show-raw-insn "$TEEPERF_BUILD/lib/teeperf/ports/libteeperf-$port.a" >code
 		grep -Eq '[[:space:]]xsave' code || fail "nothing of the runtime was found"
@@ -141,8 +143,8 @@ for port in occlum vm; do
 	for wrong in fd: fd:x fd:99 vsock:1 vsock:x:y vsock:1:2:3 unix: unix:/nowhere; do
 		expect 3 env TEEPERF_STREAM=$wrong ./$port 100 1
 	done
-	# A second run takes the place of the first; a file that is something else stays as it is, and so does one
-	# into which somebody sends.
+	# A second run takes the place of the first; a file that is something else stays as it is,
+	# and so does one into which somebody sends.
 	expect 3 env TEEPERF_STREAM=stream ./$port 100 1
 	expect 3 env TEEPERF_STREAM=stream ./$port $rounds 1
 	sums events=$((2 * calls)) lost=0
@@ -157,7 +159,8 @@ for port in occlum vm; do
 	# The program closes the stream, and gives its number to a file.
 	expect 3 env TEEPERF_STREAM=stream ./$port $rounds 1 reuse
 	[ -e own ] && [ ! -s own ] || fail "frames are in the program's own file"
-	# A thread that is to end where it waits next does not end in the runtime, and others go on sending.
+	# A thread that is to end where it waits next does not end in the runtime, and others go on
+	# sending.
 	expect 3 env TEEPERF_STREAM=stream ./$port $rounds 2 cancel
 	sums events=$((2 * calls)) lost=0 ended=1
 	# The end is sent while others go on.

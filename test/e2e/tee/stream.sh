@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a program that shares no memory with the recorder, and sends frames, is recorded exactly as one that
-# shares it: through a file, one that grows, a FIFO, standard input and a socket, whatever the size of its
-# private log; and that a stream that is cut off, damaged or hostile gives what was whole before, one message, and no
-# crash.
+# Proves that a program that shares no memory with the recorder, and sends frames, is recorded
+# exactly as one that shares it: through a file, one that grows, a FIFO, standard input and a
+# socket, whatever the size of its private log; and that a stream that is cut off, damaged or
+# hostile gives what was whole before, one message, and no crash.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -103,7 +103,8 @@ for round in new again; do
 	[ ! -e socket ] || fail "the socket was left"
 done
 
-# Others who connect first are sent away, the recording is the program's; and when it has come, nobody else waits.
+# Others who connect first are sent away, the recording is the program's; and when it has come,
+# nobody else waits.
 cat >stranger.py <<'EOP'
 import socket, sys
 with socket.socket(socket.AF_UNIX) as stranger:

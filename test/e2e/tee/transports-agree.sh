@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# C with threads, also counted and sampled, C with contexts, and C++ with exceptions and longjmp make the same calls on each
-# path whichever way their events take to the recorder: a log that is mapped once (by path, by descriptor, handed over), one that is there
-# for the time of a call only, frames of a private log (through a file, a pipe, a socket, an edge call), a recorder
-# inside. On this processor and, under qemu-user, on aarch64 and riscv64. Nothing may depend on speed: logs hold all, and
-# so do private ones, for which a thread that nobody lets send does no harm.
+# C with threads, also counted and sampled, C with contexts, and C++ with exceptions and longjmp
+# make the same calls on each path whichever way their events take to the recorder: a log that is
+# mapped once (by path, by descriptor, handed over), one that is there for the time of a call only,
+# frames of a private log (through a file, a pipe, a socket, an edge call), a recorder inside. On
+# this processor and, under qemu-user, on aarch64 and riscv64. Nothing may depend on speed: logs
+# hold all, and so do private ones, for which a thread that nobody lets send does no harm.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/calls.sh"
@@ -88,8 +89,8 @@ NR > 1 {
 }
 EOA
 
-# paths TRACE: lines "path calls" of its call paths, and "sum of FUNCTION calls", which counted functions have, too. What
-# tells that events were lost, or that records are odd, is in ./odd.
+# paths TRACE: lines "path calls" of its call paths, and "sum of FUNCTION calls", which counted
+# functions have, too. What tells that events were lost, or that records are odd, is in ./odd.
 paths() {
 	expect 0 "$TEEPERF" export -o folded --format folded --weight calls "$1"
 	mv err folded.err
@@ -105,7 +106,8 @@ paths() {
 	} | LC_ALL=C sort
 }
 
-# compared KIND: of lines of paths, those that are to be the same. Which calls are sampled depends on those before.
+# compared KIND: of lines of paths, those that are to be the same. Which calls are sampled depends
+# on those before.
 compared() {
 	if [ "$1" = counted ]; then
 		grep '^sum'
@@ -130,7 +132,8 @@ same() {
 }
 done=0
 
-# shared WHAT COMMAND...: each program by the command's environment, with the recorder on this machine.
+# shared WHAT COMMAND...: each program by the command's environment, with the recorder on this
+# machine.
 shared() {
 	what=$1
 	shift
@@ -201,7 +204,8 @@ EOS
 
 clock=auto
 link vm SIDE_NONE
-# The recorder inside: in a world of its own if that is allowed, of which nothing but the trace comes out.
+# The recorder inside: in a world of its own if that is allowed, of which nothing but the trace
+# comes out.
 inside=
 ! unshare -rpf --mount-proc true 2>/dev/null || inside='unshare -rpf --mount-proc'
 SIDE_TIMES=$times

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The same for a virtual machine of another processor, aarch64, with Debian's kernel for it: a program there and this
-# machine's recorder, through memory of a device and through frames.
+# The same for a virtual machine of another processor, aarch64, with Debian's kernel for it: a
+# program there and this machine's recorder, through memory of a device and through frames.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The instrumented program in a virtual machine, and this machine's recorder: Debian's kernel in QEMU without KVM,
-# which stands for a machine that is a TEE. Each call path has the calls that it has natively, through memory of a
-# device (ivshmem), through frames of a serial port (virtio) or over vsock, and recorded inside; several programs, one after another;
-# one that is killed; the machine killed hard; a host that goes away.
+# The instrumented program in a virtual machine, and this machine's recorder: Debian's kernel in
+# QEMU without KVM, which stands for a machine that is a TEE. Each call path has the calls that it
+# has natively, through memory of a device (ivshmem), through frames of a serial port (virtio) or
+# over vsock, and recorded inside; several programs, one after another; one that is killed; the
+# machine killed hard; a host that goes away.
 # tier: full
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -77,7 +78,8 @@ done
 # Without a recorder: what was there is over.
 run unwind $log
 
-# A program that is killed inside. The machine's memory stays mapped, so nobody notices but who is told.
+# A program that is killed inside. The machine's memory stays mapped, so nobody notices but who is
+# told.
 recorder --attach memory
 stay
 guest ask on kill >said || [ $? = 137 ] || fail "the program was not killed"
@@ -131,7 +133,8 @@ guest run on "$TEEPERF" record -q -o /auto.trace -- "$TEST_TMP/unwind" >said || 
 grep -Fxq "$(cat unwind.said)" said || fail "'unwind' does something else inside: $(cat said)"
 guest ask on get /auto.trace >run.trace
 same run.trace unwind
-# Frames over vsock, within the machine. A program that comes before the recorder listens runs without recording.
+# Frames over vsock, within the machine. A program that comes before the recorder listens runs
+# without recording.
 guest ask on start "$TEEPERF" record -q --stream vsock:1:5000 -o /vsock.trace
 until guest ask on get /vsock.trace >/dev/null; do
 	run unwind TEEPERF_STREAM=vsock:1:5000

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A library OS has numbers of its own for its threads, as Gramine: which of the host's threads ran which of them is found by
-# when they ran. Running, waiting and the kernel's events are then told of functions, and of none where times do not tell.
+# A library OS has numbers of its own for its threads, as Gramine: which of the host's threads ran
+# which of them is found by when they ran. Running, waiting and the kernel's events are then told of
+# functions, and of none where times do not tell.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"
@@ -11,7 +12,8 @@ log=/dev/shm/teeperf-gramine.log
 [ ! -e "$log" ] || skip "another recording has '$log'"
 ${CC:-cc} -O1 -o virtual_ids "$root/test/tee/virtual_ids.c" || skip "no C compiler (CC=${CC:-cc})"
 
-# Five threads take turns, and each sleeps in its turn, while the others wait: nothing depends on how fast the machine is.
+# Five threads take turns, and each sleeps in its turn, while the others wait: nothing depends on
+# how fast the machine is.
 cat >app.c <<'EOS'
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -117,7 +119,8 @@ expect 0 "$TEEPERF" query --raw --format csv run.trace "SELECT count(*), min(sel
 	WHERE fn = (SELECT fn FROM functions WHERE function = 'nap')"
 says '^100,1$' out
 
-# named TRACE: which function made the system call that only it makes, and in which of the host's threads.
+# named TRACE: which function made the system call that only it makes, and in which of the host's
+# threads.
 named() {
 	expect 0 "$TEEPERF" query --raw --format csv "$1" "SELECT function, tid FROM syscalls WHERE
 		call IN ('umask', 'getppid', 'chdir', 'lseek') OR (call = 'close' AND result < 0) GROUP BY 1, 2 ORDER BY 1"
@@ -146,7 +149,8 @@ expect 0 "$TEEPERF" query --raw --format csv run.trace "SELECT thread, wait_ns, 
 mv out threads
 expect 0 "$TEEPERF" query --raw --format csv numbers.trace "SELECT thread, wait_ns, preempted_ns FROM threads ORDER BY 1"
 diff threads out >&2 || fail "the log's numbers are taken for the host's"
-# Without the times of all switches, or where threads are not the host's one by one, nothing is guessed.
+# Without the times of all switches, or where threads are not the host's one by one, nothing is
+# guessed.
 changed 's/^\(sched .*\)lost=0/\1lost=3/' lost
 changed 's/ids=virtual/ids=foreign/' foreign
 for trace in lost foreign; do

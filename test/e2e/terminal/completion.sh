@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# bash, zsh and fish complete commands, options, values of a fixed set, and files by kind, by the scripts that the build has
-# installed. Each shell is asked what Tab would show.
+# bash, zsh and fish complete commands, options, values of a fixed set, and files by kind, by the
+# scripts that the build has installed. Each shell is asked what Tab would show.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v bash >/dev/null || skip "no bash"

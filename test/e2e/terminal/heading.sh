@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# On a terminal the heading has three lines, the notes on what is wrong, and no word that is broken; -v has all of it, and so
-# have pipes and files.
+# On a terminal the heading has three lines, the notes on what is wrong, and no word that is broken;
+# -v has all of it, and so have pipes and files.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 PAGER=cat

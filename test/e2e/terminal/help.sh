@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# 'teeperf' alone shows how to begin, 'teeperf help' all commands, and who mistypes a command or an option reads which one
-# is likely to be meant.
+# 'teeperf' alone shows how to begin, 'teeperf help' all commands, and who mistypes a command or an
+# option reads which one is likely to be meant.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Tables fit the terminal: names are short there, and columns go before names do, which the table says. Pipes, files and
-# machines get whole names and all columns.
+# Tables fit the terminal: names are short there, and columns go before names do, which the table
+# says. Pipes, files and machines get whole names and all columns.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 unset NO_COLOR COLUMNS

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Running and waiting of a program that somebody else starts (record --attach): of a thread that was there before its runtime looked
-# for the log, of threads made while the recorder came, and of one made later. The program says itself what its clocks showed. A
-# log of a process that is not here has a note that says so, and a port whose numbers are its own, too.
+# Running and waiting of a program that somebody else starts (record --attach): of a thread that was
+# there before its runtime looked for the log, of threads made while the recorder came, and of one
+# made later. The program says itself what its clocks showed. A log of a process that is not here
+# has a note that says so, and a port whose numbers are its own, too.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/waits.sh"
@@ -60,7 +61,8 @@ expect 0 "$TEEPERF" cc -O1 -g -pthread -I"$lib" -o app app.c
 mkfifo go
 log=/dev/shm/attached.$$.log
 
-# attached TRACE [OPTION...]: the program, once the recorder watches it or will not; what it tells is in `told`. $meanwhile runs then.
+# attached TRACE [OPTION...]: the program, once the recorder watches it or will not; what it tells
+# is in `told`. $meanwhile runs then.
 meanwhile=:
 attached() {
 	trace=$1
@@ -125,7 +127,8 @@ else
 	says '^waits ' out
 fi
 
-# Its number is this machine's: 'ctl' finds the program's functions by it. The recorder is done with the threads before.
+# Its number is this machine's: 'ctl' finds the program's functions by it. The recorder is done with
+# the threads before.
 drops() {
 	await_true '"$TEEPERF" ctl drop "*_sleeps" $recorder 2>ctl.err' 'functions of the process'
 }

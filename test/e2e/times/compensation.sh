@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A recording says what recording a call has cost, for each clock that has times; reports take it off and
-# say so, or do not and say that. Calls stay the same, the parts make up the whole.
+# A recording says what recording a call has cost, for each clock that has times; reports take it
+# off and say so, or do not and say that. Calls stay the same, the parts make up the whole.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

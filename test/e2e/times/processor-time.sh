@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# How long each thread had a processor is in the trace: of threads that ended and of the first one exactly, of others at
-# least what they had at the last look. Held against what the threads read from the kernel themselves; also for
-# followed children, behind a shell, and not for a process that only says that the log is its own.
+# How long each thread had a processor is in the trace: of threads that ended and of the first one
+# exactly, of others at least what they had at the last look. Held against what the threads read
+# from the kernel themselves; also for followed children, behind a shell, and not for a process that
+# only says that the log is its own.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/waits.sh"
@@ -86,7 +87,8 @@ cpu() {
 		END { printf "%s", text }' | sed -e 's/ns=//' -e 's/flags=//'
 }
 
-# at_least TRACE THREAD KEY: what the trace has of a thread (or 'process') is no less than the program told.
+# at_least TRACE THREAD KEY: what the trace has of a thread (or 'process') is no less than the
+# program told.
 at_least() {
 	had=$(cpu "$1" | awk -v who="$2" '$1 == who { print $2 }')
 	told=$(awk -v who="$3" '$1 == who { print $2 }' told)
@@ -118,7 +120,8 @@ expect 0 "$TEEPERF" record -q -o run.trace -- ./app
 cp out told
 for who in short long; do
 	at_least run.trace "$(number run.trace $who)" $who
-	# 1: exact; 4: and it is known how long it waited for one, if it lived long enough to be seen.
+	# 1: exact; 4: and it is known how long it waited for one, if it lived long enough to be
+	# seen.
 	case $(flags run.trace "$(number run.trace $who)") in
 	1|5) ;;
 	*) cpu run.trace >&2; fail "the processor time of '$who' is not exact" ;;

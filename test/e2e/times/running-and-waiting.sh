@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# Running, waiting and being preempted, in the right function and column: a program that computes, sleeps once and often, waits for a
-# lock that another thread holds, and is preempted by a neighbour on its core. It says itself what its clocks showed; by an
-# ordinary user, too. Where the kernel tells nothing, the trace says so. TEEPERF_FULL=1 takes a second for each.
+# Running, waiting and being preempted, in the right function and column: a program that computes,
+# sleeps once and often, waits for a lock that another thread holds, and is preempted by a neighbour
+# on its core. It says itself what its clocks showed; by an ordinary user, too. Where the kernel
+# tells nothing, the trace says so. TEEPERF_FULL=1 takes a second for each.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 ns=400000000
@@ -79,7 +80,8 @@ int main(int argc, char **argv)
 EOS
 expect 0 "$TEEPERF" cc -O1 -g -pthread -I"$lib" -o app app.c
 
-# check TRACE: its columns are what the program told of each function, within 3 % or a tick of 10 ms, and what was stolen meanwhile.
+# check TRACE: its columns are what the program told of each function, within 3 % or a tick of 10
+# ms, and what was stolen meanwhile.
 check() {
 	"$TEEPERF" analyze --format csv "$1" >functions.csv 2>notes || fail "$1: $(cat notes)"
 	python3 - "$1" told functions.csv $ns <<'EOS'

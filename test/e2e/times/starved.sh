@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A program beside a busy loop on one processor, which it has for half of the time at most. With a soft clock, whose
-# thread has the same processor: nothing is said of how far off times are. With a hardware clock: that they may be waits,
-# all of them. Each view, SQL and the report say the same.
+# A program beside a busy loop on one processor, which it has for half of the time at most. With a
+# soft clock, whose thread has the same processor: nothing is said of how far off times are. With a
+# hardware clock: that they may be waits, all of them. Each view, SQL and the report say the same.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -75,7 +75,8 @@ if grep -q constant_tsc /proc/cpuinfo; then
 	says '^starved    the program had a processor for ' table
 	self=$("$TEEPERF" query --format csv tsc.trace "SELECT self_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
 	off=$("$TEEPERF" query --format csv tsc.trace "SELECT self_uncertainty_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
-	# What the function has beyond what the whole process had of processors can be nothing but waits.
+	# What the function has beyond what the whole process had of processors can be nothing but
+	# waits.
 	holds "$off >= ($self < $delay ? $self : $delay) * 0.999"
 
 	# Where the kernel told of switches, it is known who waited, and nothing of it is unsure.

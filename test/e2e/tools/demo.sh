@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# README's sample of 'make demo' has the heading and the columns that the demo's command prints, and what takes minutes in the
-# demo, installing and building, says how far it is: without a terminal ten times, not hundreds.
+# README's sample of 'make demo' has the heading and the columns that the demo's command prints, and
+# what takes minutes in the demo, installing and building, says how far it is: without a terminal
+# ten times, not hundreds.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

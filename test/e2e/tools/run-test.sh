@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# tools/run-test removes the folder of a test that has passed, and keeps that of one that failed, was skipped, or ran with
-# TEEPERF_KEEP=1. tools/run-tests shows the ten slowest tests, and ctest's count is its last line.
+# tools/run-test removes the folder of a test that has passed, and keeps that of one that failed,
+# was skipped, or ran with TEEPERF_KEEP=1. tools/run-tests shows the ten slowest tests, and ctest's
+# count is its last line.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

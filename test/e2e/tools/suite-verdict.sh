@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that the judge of the real programs' test suites (test/suites) sees what it is there to see: a test
-# with another output or exit status, one that is missing, stacks that are not whole, a process of which
-# nothing can be read, and that nothing was recorded or run.
+# Proves that the judge of the real programs' test suites (test/suites) sees what it is there to
+# see: a test with another output or exit status, one that is missing, stacks that are not whole, a
+# process of which nothing can be read, and that nothing was recorded or run.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 verdict=$root/test/suites/verdict.py
 
-# What a suite with two tests leaves behind if all is well; its first process lost events, which is told.
+# What a suite with two tests leaves behind if all is well; its first process lost events, which is
+# told.
 fill() {
 	rm -rf suite
 	for flavour in native instrumented; do

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What tests wait with (test/lib/e2e.sh): 'await' sees nothing that an earlier process has said, and gives up, showing both
-# sides and ending them, when what it waits for does not come. So does 'ended' with a process that hangs.
+# What tests wait with (test/lib/e2e.sh): 'await' sees nothing that an earlier process has said, and
+# gives up, showing both sides and ending them, when what it waits for does not come. So does
+# 'ended' with a process that hangs.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-# As slow to begin as a process on a busy machine can be: it has written nothing when the wait begins.
+# As slow to begin as a process on a busy machine can be: it has written nothing when the wait
+# begins.
 for round in one two three; do
 	begin slow sh -c "sleep 0.2; echo waiting for $round"
 	await slow.out waiting

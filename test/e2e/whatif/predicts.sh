@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# teeperf what-if on real recordings: what all threads wait for gains nearly its part of the run, what they do in parallel or nobody waits for
-# gains little, and with nothing changed the model takes as long as the run did (the
-# command warns where it does not). benchmarks/what_if/run holds the predictions against runs in
-# which the function really is faster; here a neighbour may take any part of the processors, and then only the order counts.
+# teeperf what-if on real recordings: what all threads wait for gains nearly its part of the run,
+# what they do in parallel or nobody waits for gains little, and with nothing changed the model
+# takes as long as the run did (the command warns where it does not). benchmarks/what_if/run holds
+# the predictions against runs in which the function really is faster; here a neighbour may take any
+# part of the processors, and then only the order counts.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"
@@ -22,7 +23,8 @@ if ! may_bpf; then
 	exit 0
 fi
 
-# check PROGRAM [COMMAND...]: its predictions, started by COMMAND, against bounds, FUNCTION LEAST MOST in percent from standard input.
+# check PROGRAM [COMMAND...]: its predictions, started by COMMAND, against bounds, FUNCTION LEAST
+# MOST in percent from standard input.
 check() {
 	program=$1
 	shift
@@ -62,11 +64,13 @@ pack -23 -9
 parse -6.5 0.1
 store -6.5 0.1
 EOS
-# Four threads on one processor, though the machine has more: others have those, as far as the trace tells.
+# Four threads on one processor, though the machine has more: others have those, as far as the trace
+# tells.
 check apart taskset -c "$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')" <<'EOS'
 piece -23 -16
 EOS
-# left: 100 ms and 200 ms before those of right, which are 50 ms and 175 ms; whoever comes later counts.
+# left: 100 ms and 200 ms before those of right, which are 50 ms and 175 ms; whoever comes later
+# counts.
 check rounds <<'EOS'
 left -16 -4
 right -14 -2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C++20 coroutines: a generator, a recursion of tasks, exceptions through co_await, and symmetric transfer. A
-// coroutine appears as itself where it is made, and as its clones .resume and .destroy where it goes on and
-// ends, below whoever resumes it.
+// C++20 coroutines: a generator, a recursion of tasks, exceptions through co_await, and symmetric
+// transfer. A coroutine appears as itself where it is made, and as its clones .resume and .destroy
+// where it goes on and ends, below whoever resumes it.
 #include <coroutine>
 #include <exception>
 #include <stdexcept>
@@ -220,44 +220,30 @@ int main()
 // want: main;factorial;go;fact [clone .resume];go 10
 // want: main;factorial;go;fact [clone .resume];go;fact [clone .resume] 10
 // want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];drop 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];drop;fact [clone .destroy] 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];fact 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume] 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];drop 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];drop;fact [clone .destroy] 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];fact 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];go 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume] 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];work 10
-// want: main;some 10
-// want: main;some;drop 10
-// want: main;some;drop;numbers [clone .destroy] 10
-// want: main;some;go 20
-// want: main;some;go;numbers [clone .resume] 20
-// want: main;some;go;numbers [clone .resume];work 20
-// want: main;some;numbers 10
-// want: main;transfers 10
-// want: main;transfers;drop 20
-// want: main;transfers;drop;side [clone .destroy] 20
-// want: main;transfers;go 10
-// want: main;transfers;go;side [clone .resume] 2010
-// want: main;transfers;go;side [clone .resume];work 2000
-// want: main;transfers;side 20
-// want: main;tried 10
-// want: main;tried;drop 10
-// want: main;tried;drop;tries [clone .destroy] 10
-// want: main;tried;go 10
-// want: main;tried;go;tries [clone .resume] 10
-// want: main;tried;go;tries [clone .resume];bad 10
-// want: main;tried;go;tries [clone .resume];drop 10
-// want: main;tried;go;tries [clone .resume];drop;bad [clone .destroy] 10
-// want: main;tried;go;tries [clone .resume];go 10
-// want: main;tried;go;tries [clone .resume];go;bad [clone .resume] 10
-// want: main;tried;go;tries [clone .resume];go;bad [clone .resume];bad 10
-// want: main;tried;go;tries [clone .resume];go;bad [clone .resume];drop 10
-// want: main;tried;go;tries [clone .resume];go;bad [clone .resume];drop;bad [clone .destroy] 10
-// want: main;tried;go;tries [clone .resume];go;bad [clone .resume];go 10
-// want: main;tried;go;tries [clone .resume];go;bad [clone .resume];go;bad [clone .resume] 10
-// want: main;tried;go;tries [clone .resume];work 20
-// want: main;tried;tries 10
+// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];drop;fact [clone .destroy]
+// 10 want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];fact 10 want:
+// main;factorial;go;fact [clone .resume];go;fact [clone .resume];go 10 want: main;factorial;go;fact
+// [clone .resume];go;fact [clone .resume];go;fact [clone .resume] 10 want: main;factorial;go;fact
+// [clone .resume];go;fact [clone .resume];go;fact [clone .resume];drop 10 want:
+// main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];drop;fact
+// [clone .destroy] 10 want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact
+// [clone .resume];fact 10 want: main;factorial;go;fact [clone .resume];go;fact [clone
+// .resume];go;fact [clone .resume];go 10 want: main;factorial;go;fact [clone .resume];go;fact
+// [clone .resume];go;fact [clone .resume];go;fact [clone .resume] 10 want: main;factorial;go;fact
+// [clone .resume];go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];work 10
+// want: main;some 10 want: main;some;drop 10 want: main;some;drop;numbers [clone .destroy] 10 want:
+// main;some;go 20 want: main;some;go;numbers [clone .resume] 20 want: main;some;go;numbers [clone
+// .resume];work 20 want: main;some;numbers 10 want: main;transfers 10 want: main;transfers;drop 20
+// want: main;transfers;drop;side [clone .destroy] 20 want: main;transfers;go 10 want:
+// main;transfers;go;side [clone .resume] 2010 want: main;transfers;go;side [clone .resume];work
+// 2000 want: main;transfers;side 20 want: main;tried 10 want: main;tried;drop 10 want:
+// main;tried;drop;tries [clone .destroy] 10 want: main;tried;go 10 want: main;tried;go;tries [clone
+// .resume] 10 want: main;tried;go;tries [clone .resume];bad 10 want: main;tried;go;tries [clone
+// .resume];drop 10 want: main;tried;go;tries [clone .resume];drop;bad [clone .destroy] 10 want:
+// main;tried;go;tries [clone .resume];go 10 want: main;tried;go;tries [clone .resume];go;bad [clone
+// .resume] 10 want: main;tried;go;tries [clone .resume];go;bad [clone .resume];bad 10 want:
+// main;tried;go;tries [clone .resume];go;bad [clone .resume];drop 10 want: main;tried;go;tries
+// [clone .resume];go;bad [clone .resume];drop;bad [clone .destroy] 10 want: main;tried;go;tries
+// [clone .resume];go;bad [clone .resume];go 10 want: main;tried;go;tries [clone .resume];go;bad
+// [clone .resume];go;bad [clone .resume] 10 want: main;tried;go;tries [clone .resume];work 20 want:
+// main;tried;tries 10

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Exceptions: nested, rethrown, in and out of destructors, through frames with and without landing pads, kept
-// for another thread, caught by a function's own try block.
+// Exceptions: nested, rethrown, in and out of destructors, through frames with and without landing
+// pads, kept for another thread, caught by a function's own try block.
 #include <exception>
 #include <stdexcept>
 #include <thread>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs that end deep in a stack, in each way there is. Handlers of atexit are called below what called exit.
+// Programs that end deep in a stack, in each way there is. Handlers of atexit are called below what
+// called exit.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions with frames of variable length, computed and assembly jumps, thousands of returns, and calls that
-// do not return.
+// Functions with frames of variable length, computed and assembly jumps, thousands of returns, and
+// calls that do not return.
 #include <alloca.h>
 #include <setjmp.h>
 #include <string.h>

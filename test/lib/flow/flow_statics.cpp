@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What runs before and behind main: constructors by priority, of static objects and their members; atexit
-// handlers and destructors in reverse; destructors of thread-local objects, at the end of their thread.
+// What runs before and behind main: constructors by priority, of static objects and their members;
+// atexit handlers and destructors in reverse; destructors of thread-local objects, at the end of
+// their thread.
 #include <cstdlib>
 #include <thread>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tail calls that the language promises leave before the next begins; others are calls. And a recursion of two
-// functions, deep.
+// Tail calls that the language promises leave before the next begins; others are calls. And a
+// recursion of two functions, deep.
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An exception that nobody may let out ends the program: all that was called is in the trace, and what was
-// open ends there.
+// An exception that nobody may let out ends the program: all that was called is in the trace, and
+// what was open ends there.
 #include <stdexcept>
 
 #include "flow.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads that end deep in a stack: by pthread_exit, by cancellation where they allow it and anywhere, with
-// cleanup handlers and destructors of thread-specific data. What was open ends with the thread.
+// Threads that end deep in a stack: by pthread_exit, by cancellation where they allow it and
+// anywhere, with cleanup handlers and destructors of thread-specific data. What was open ends with
+// the thread.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>

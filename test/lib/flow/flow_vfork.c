@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A child of vfork runs on its parent's stack and in its memory: what it calls belongs to the calls of its
-// parent, which goes on where the child began.
+// A child of vfork runs on its parent's stack and in its memory: what it calls belongs to the calls
+// of its parent, which goes on where the child began.
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

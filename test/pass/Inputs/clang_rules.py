@@ -146,8 +146,8 @@ def profiled(attributes):
 XRAY = ["-fxray-instrument", "-fxray-attr-list=list"]
 PROFILE = ["-fprofile-instr-generate", "-fprofile-list=list"]
 
-# What docs/allowlists.md lists as different: the list, the option, Clang's decision, and ours, about
-# the function `get`, which is in main.c.
+# What docs/allowlists.md lists as different: the list, the option, Clang's decision, and ours,
+# about the function `get`, which is in main.c.
 DIFFERENCES = [
     ("[always]\nfun: get\n", XRAY, False, True),
     ("[always]\nsrc:./main.c\n", XRAY, False, True),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A chart of runs: a point for each, over the time at which it began. Arrows go from one to the next.
+// A chart of runs: a point for each, over the time at which it began. Arrows go from one to the
+// next.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -23,7 +24,8 @@ function timeTicks(from, to, count) {
 }
 
 class Chart {
-	// `format` makes text of a value, `enter` is called with the run when it is clicked or Enter pressed.
+	// `format` makes text of a value, `enter` is called with the run when it is clicked or
+	// Enter pressed.
 	constructor(host, label, format, enter) {
 		Object.assign(this, {host, label, format, enter, points: [], at: -1});
 		this.svg = svg('svg', {tabindex: 0, role: 'application', 'aria-label': label});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The page over a fleet: what was chosen stands in the address behind the #, and the parts of the page follow it.
+// The page over a fleet: what was chosen stands in the address behind the #, and the parts of the
+// page follow it.
 
 const RUNS_AT_ONCE = 200;
 // What theme.js and format.js ask for.

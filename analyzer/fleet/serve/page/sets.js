@@ -8,8 +8,8 @@ const letters = ['a', 'b'];
 const fleet = {runs: [], byId: new Map()};
 
 /*
- * `by`: criterion to value; runs fit all of them. `add` and `less`: run ids by hand. With `hand` nothing fits but what was added;
- * so is B at first.
+ * `by`: criterion to value; runs fit all of them. `add` and `less`: run ids by hand. With `hand`
+ * nothing fits but what was added; so is B at first.
  */
 const makeSet = hand => ({by: {}, add: new Set(), less: new Set(), hand, runs: []});
 const sets = {a: makeSet(false), b: makeSet(true)};

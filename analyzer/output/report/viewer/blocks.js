@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From the blocks of the page to columns of numbers. analyzer/output/report/report.h has the format.
+// From the blocks of the page to columns of numbers. analyzer/output/report/report.h has the
+// format.
 
 // A block's bytes; null if the page has none of that name.
 async function readBlock(name) {
@@ -45,7 +46,8 @@ class Numbers {
 	}
 }
 
-// The tree of calling contexts. Path 0 is the whole program; a parent's number is below its children's.
+// The tree of calling contexts. Path 0 is the whole program; a parent's number is below its
+// children's.
 function readPaths(bytes) {
 	const numbers = new Numbers(bytes);
 	const count = numbers.next() + 1;
@@ -99,8 +101,9 @@ function readThreads(bytes) {
 }
 
 /*
- * The timeline: what was on top in each of many buckets of time. `rows` of a thread are runs for each
- * depth: from, to, path, fill (0 to 15). `cells` are self times by path in each of fewer, wider ones.
+ * The timeline: what was on top in each of many buckets of time. `rows` of a thread are runs for
+ * each depth: from, to, path, fill (0 to 15). `cells` are self times by path in each of fewer,
+ * wider ones.
  */
 function readTimeline(bytes) {
 	const numbers = new Numbers(bytes);
@@ -141,7 +144,8 @@ function readTimeline(bytes) {
 	data.time = time;
 }
 
-// When threads had no processor: stretches, in order, the longest of them. Threads of which it is not known have none.
+// When threads had no processor: stretches, in order, the longest of them. Threads of which it is
+// not known have none.
 function readWaits(bytes) {
 	const numbers = new Numbers(bytes);
 	for (const thread of data.facts.threads) {
@@ -160,8 +164,9 @@ function readWaits(bytes) {
 }
 
 /*
- * What the kernel did for each thread: lanes of events, the longest of all; `fn` made them, -1: none that was recorded. `bytes` are -1
- * if it moves none; of waits, `woken` is -1 if no thread ended it. `short`: those that are not there, in each cell.
+ * What the kernel did for each thread: lanes of events, the longest of all; `fn` made them, -1:
+ * none that was recorded. `bytes` are -1 if it moves none; of waits, `woken` is -1 if no thread
+ * ended it. `short`: those that are not there, in each cell.
  */
 function readLanes(bytes) {
 	const numbers = new Numbers(bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Single calls: how many began where, how long they took over time, the slowest of each function, and the way to one of them.
+// Single calls: how many began where, how long they took over time, the slowest of each function,
+// and the way to one of them.
 
 // Of each thread, by depth, how many calls began in each cell.
 function readBegun(bytes) {
@@ -16,7 +17,8 @@ function readBegun(bytes) {
 		});
 }
 
-// Maps by function: rows of durations, the shortest first, in columns of time. `bounds` of rows, one more than there are.
+// Maps by function: rows of durations, the shortest first, in columns of time. `bounds` of rows,
+// one more than there are.
 function readHeat(bytes) {
 	const numbers = new Numbers(bytes);
 	const heat = {columns: numbers.next(), cells: numbers.next(), left: numbers.next(), maps: new Map()};
@@ -35,7 +37,8 @@ function readHeat(bytes) {
 	data.heat = heat;
 }
 
-// By function: {thread, start, duration, inside, full}, the slowest first; thread -1: it is not shown.
+// By function: {thread, start, duration, inside, full}, the slowest first; thread -1: it is not
+// shown.
 function readSlowest(bytes) {
 	const numbers = new Numbers(bytes);
 	data.slowest = {most: numbers.next(), left: numbers.next(), of: new Map()};

@@ -6,8 +6,8 @@ const FRAME_INK = '#14171c';
 const BORDER = 2; // of a mark where a call goes over the border of a TEE
 
 /*
- * A canvas that stays where it is while `space`, as high as all rows, is scrolled behind it. draw() is
- * called once a picture, however often draw() is asked for.
+ * A canvas that stays where it is while `space`, as high as all rows, is scrolled behind it. draw()
+ * is called once a picture, however often draw() is asked for.
  */
 class Sheet {
 	constructor(host, canvas) {
@@ -76,7 +76,8 @@ function fillBox(pen, colour, ...box) {
 
 const labels = new Map();
 
-// A function's name without what may be most of a C++ name: parameters, arguments of templates (common/short_name.h).
+// A function's name without what may be most of a C++ name: parameters, arguments of templates
+// (common/short_name.h).
 const shortName = name => data.shortNames.get(name) ?? name;
 
 // Write a name into a frame, cut to what fits.

@@ -60,7 +60,8 @@ function sayNode(tree, node) {
 	return [functionName(tree.fn[node]), ...nodeFacts(tree, node).slice(0, 3).map(([title, text]) => title + ' ' + text)].join(', ');
 }
 
-// The frame or the call that was clicked last, with its own numbers: {what, fn, facts, stack, isThere}.
+// The frame or the call that was clicked last, with its own numbers: {what, fn, facts, stack,
+// isThere}.
 let chosen = null;
 
 // Show the numbers of `it`, and have the state changed by `patch`.
@@ -74,7 +75,8 @@ function choose(it, patch) {
 // Whether it is still to be seen, and nothing else has been selected.
 const isChosen = () => chosen && chosen.tab === state.tab && chosen.selected === state.fn && chosen.isThere();
 
-// The calls that were running at what was clicked, a line each, the innermost first: "name (file:line)".
+// The calls that were running at what was clicked, a line each, the innermost first: "name
+// (file:line)".
 async function copyStack() {
 	const fns = isChosen() && chosen.stack?.();
 	if (!fns?.length)
@@ -112,8 +114,8 @@ function functionFacts(row) {
 }
 
 /*
- * The foot of the page: the selected function, and the frame or call of it that was clicked. Each number is a
- * column, what was clicked above, the function below.
+ * The foot of the page: the selected function, and the frame or call of it that was clicked. Each
+ * number is a column, what was clicked above, the function below.
  */
 function showFoot() {
 	const fn = stateIndex(state.fn, data.functions.all);

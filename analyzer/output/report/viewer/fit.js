@@ -6,8 +6,9 @@ const CLOSED_ROWS = 6; // of a thread among many, until it is opened
 const LEAST_ROWS = 3; // of a thread among so many that they do not fit
 
 /*
- * So many rows, and so high lanes, that all threads are in sight: {rows, lane}. `threads` have `rows` and `lanes`, how many each
- * has of them. Lanes become thin before threads have fewer than three rows. Where nothing fits, threads are short all the same.
+ * So many rows, and so high lanes, that all threads are in sight: {rows, lane}. `threads` have
+ * `rows` and `lanes`, how many each has of them. Lanes become thin before threads have fewer than
+ * three rows. Where nothing fits, threads are short all the same.
  */
 function fitTracks(threads, height, {row, lane, thin, gap, top}) {
 	const most = threads.reduce((all, thread) => Math.max(all, thread.rows), 1);

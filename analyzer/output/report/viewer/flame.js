@@ -14,7 +14,8 @@ function sharesOf(parts, at) {
 }
 
 class Flame extends Sheet {
-	// `up()`: the root is at the bottom. selected(fn, what choose() takes) is told; with `keep` the zoom is part of the state.
+	// `up()`: the root is at the bottom. selected(fn, what choose() takes) is told; with `keep`
+	// the zoom is part of the state.
 	constructor(host, {label, up = () => false, selected, keep}) {
 		super(host, make('canvas', {tabindex: 0, role: 'application', 'aria-label': label}));
 		Object.assign(this, {up, keep, selected, tree: null, root: 0, zoom: 0, at: -1, over: -1, frames: null});
@@ -46,7 +47,8 @@ class Flame extends Sheet {
 		this.draw();
 	}
 
-	// Which frames are wide enough to be seen, and where they are. No recursion: paths may be deep.
+	// Which frames are wide enough to be seen, and where they are. No recursion: paths may be
+	// deep.
 	layout() {
 		const {tree, width} = this;
 		const frames = this.frames = {node: [], x: [], width: [], depth: [], rows: 0, row: [], rewind: this.rewind};
@@ -71,7 +73,8 @@ class Flame extends Sheet {
 		work.frames++;
 	}
 
-	// Go on where the last slice has ended: `frames.next` is the frame whose children come next.
+	// Go on where the last slice has ended: `frames.next` is the frame whose children come
+	// next.
 	extend() {
 		const {tree, width, frames} = this;
 		const scale = width / (tree.total[this.zoom] || 1);

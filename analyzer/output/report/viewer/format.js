@@ -47,8 +47,8 @@ function formatChange(after, before) {
 const plural = (n, one, many) => formatCount(n) + ' ' + (n === 1 ? one : many || one + 's');
 
 /*
- * An element: make('button.quiet', {onclick: f, 'aria-pressed': false}, 'text', child). Text is always
- * text: names come from the program that was recorded, and may be anything.
+ * An element: make('button.quiet', {onclick: f, 'aria-pressed': false}, 'text', child). Text is
+ * always text: names come from the program that was recorded, and may be anything.
  */
 function make(what, properties, ...children) {
 	const [tag, ...classes] = what.split('.');

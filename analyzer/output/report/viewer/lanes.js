@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Beneath each thread of the timeline what the kernel did for it, as readLanes() has it; beneath all counters and energy.
+// Beneath each thread of the timeline what the kernel did for it, as readLanes() has it; beneath
+// all counters and energy.
 
 const LANE = 14;
 const LANES_TOP = 4; // from the rows of calls
@@ -56,7 +57,8 @@ function paintLane(timeline, pen, lane, y, high) {
 			pen.fillRect(x0, y, x1 - x0 - (x1 - x0 > 4), tall);
 		return [x0, x1];
 	};
-	// The more time events take that are too short to be drawn, the darker is the part of time in which they are.
+	// The more time events take that are too short to be drawn, the darker is the part of time
+	// in which they are.
 	for (let i = short ? Math.floor(from / cell) : Infinity; i * cell < to && i < short.count.length; i++)
 		if (short.count[i]) {
 			pen.globalAlpha = 0.2 + 0.5 * Math.min(1, short.ns[i] / cell);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Latency over time: when the calls of a function began, and how long they took; and the slowest of them.
+// Latency over time: when the calls of a function began, and how long they took; and the slowest of
+// them.
 
 const HEAT_SIDE = 74; // for durations
 const HEAT_FOOT = 24; // for times
@@ -97,7 +98,8 @@ class HeatMap extends Sheet {
 		}
 	}
 
-	// From the middle of a column's row to that of the next; interrupted where there are no calls.
+	// From the middle of a column's row to that of the next; interrupted where there are no
+	// calls.
 	paintLine(pen, part, dash) {
 		pen.strokeStyle = part > 0.5 ? theme.found : theme.ink;
 		pen.lineWidth = 1.8;

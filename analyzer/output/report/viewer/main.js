@@ -36,7 +36,8 @@ function showChips() {
 	].filter(Boolean));
 }
 
-// Buttons and lists of page.html with the name of a state: which are of use here, which are pressed.
+// Buttons and lists of page.html with the name of a state: which are of use here, which are
+// pressed.
 function showTools() {
 	const known = {
 		times: data.facts.unit !== 'calls' && !selectedRange(),

@@ -3,7 +3,8 @@
 
 const MARK_COLOUR = [204, 51, 68];
 
-// By time; `duration` -1: a moment, -2: a phase that has not ended. `thread` -1: from outside, or not among those here.
+// By time; `duration` -1: a moment, -2: a phase that has not ended. `thread` -1: from outside, or
+// not among those here.
 function readMarks(bytes) {
 	const numbers = new Numbers(bytes);
 	data.marks = [];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trees that are shown: the paths with some merged, left out or turned round. Node 0 is the root.
 
-// What has been done so far: trees made, places looked at, frames laid out. Frames are found in slices of so many steps; after each
-// the browser may draw, and take what is typed.
+// What has been done so far: trees made, places looked at, frames laid out. Frames are found in
+// slices of so many steps; after each the browser may draw, and take what is typed.
 const work = {trees: 0, steps: 0, frames: 0, slice: 400000};
 
 // Threads and the timeline are read after the first picture: what is not of them stays what it is.
@@ -11,7 +11,8 @@ const loadedPart = () => Boolean((state.range || state.thread) && data.loaded);
 const hiddenFunctions = () => new Set(numberList(state.hide).filter(fn => fn < data.functions.all));
 const focusFunction = () => stateIndex(state.focus, data.functions.all);
 
-// The selected part of the timeline: cells from `from` to before `to`, of the threads with these indices.
+// The selected part of the timeline: cells from `from` to before `to`, of the threads with these
+// indices.
 function selectedRange() {
 	const match = /^(\d+)\.(\d+)((?:\.\d+)*)$/.exec(state.range);
 	if (!match || !data.time)
@@ -23,8 +24,8 @@ function selectedRange() {
 }
 
 /*
- * Self times and calls by path of what is chosen: everything, a thread, or a part of the timeline, of
- * which there are no calls and only all of self time. `time` is 'self' or one of TIMES.
+ * Self times and calls by path of what is chosen: everything, a thread, or a part of the timeline,
+ * of which there are no calls and only all of self time. `time` is 'self' or one of TIMES.
  */
 function sumPaths(range, thread, time) {
 	const {count, calls, baseSelf, baseCalls} = data.paths;
@@ -73,7 +74,8 @@ const threadIndex = () => {
 	return data.facts.threads[index]?.path?.length ? index : -1;
 };
 
-// With all below, null of nothing; a parent's number is below its children's, so one way back is enough.
+// With all below, null of nothing; a parent's number is below its children's, so one way back is
+// enough.
 function addBelow(own, parent) {
 	const sum = own && Float64Array.from(own);
 	for (let i = sum ? sum.length - 1 : 0; i > 0; i--)
@@ -151,8 +153,9 @@ class PairIndex {
 }
 
 /*
- * Callers above, what they call below. `focus`: only what that function calls. Hidden functions vanish
- * into their callers. With `recursion`, a call of a function that is running already joins it.
+ * Callers above, what they call below. `focus`: only what that function calls. Hidden functions
+ * vanish into their callers. With `recursion`, a call of a function that is running already joins
+ * it.
  */
 class Forward {
 	constructor(sums, {focus = -1, hidden = new Set(), recursion = false, order = 'weight'}) {
@@ -273,10 +276,10 @@ class Forward {
 }
 
 /*
- * What was called above, its callers below. Nodes are made when they are first looked at, as there may
- * be far more of them than paths. Without `of` the root is everything and its children are functions
- * with their self times; with it the root is that function with the time of its outermost calls. Calls
- * are all that were made from there.
+ * What was called above, its callers below. Nodes are made when they are first looked at, as there
+ * may be far more of them than paths. Without `of` the root is everything and its children are
+ * functions with their self times; with it the root is that function with the time of its outermost
+ * calls. Calls are all that were made from there.
  */
 class Backward {
 	constructor(sums, {of = -1, hidden = new Set(), recursion = false, order = 'weight'}) {
@@ -293,8 +296,8 @@ class Backward {
 		this.ownBase = of < 0 ? sums.baseWeight : outermost(sums.baseTotal);
 		this.ownParts = sums.parts && (of < 0 ? sums.parts : sums.parts.map(part => outermost(addBelow(part, data.paths.parent))));
 		const root = this.add(-1, of);
-		// The paths of each node, from `from` to before `to`. Places are the paths that the next step names: callers, or at first
-		// the functions themselves.
+		// The paths of each node, from `from` to before `to`. Places are the paths that the
+		// next step names: callers, or at first the functions themselves.
 		this.path = new Int32Array(count);
 		let end = 0;
 		for (let i = 1; i < count; i++)
@@ -371,7 +374,8 @@ class Backward {
 			this.to[kid]++;
 		}
 		this.skip(node, 0);
-		// The paths of each child side by side, where the node had all of them: it does not need them again.
+		// The paths of each child side by side, where the node had all of them: it does not
+		// need them again.
 		let end = from;
 		for (const kid of kids) {
 			this.from[kid] = end;
@@ -393,7 +397,8 @@ class Backward {
 	}
 }
 
-// Places of nodes in preorder: a node and all below it are from `at` to before `at + size`; `order` has the nodes of the places.
+// Places of nodes in preorder: a node and all below it are from `at` to before `at + size`; `order`
+// has the nodes of the places.
 function preorderOf({count, parent}) {
 	const size = new Int32Array(count).fill(1), at = new Int32Array(count), next = new Int32Array(count);
 	for (let i = count - 1; i > 0; i--)
@@ -410,9 +415,9 @@ function preorderOf({count, parent}) {
 }
 
 /*
- * Whoever calls a function, or with `up` false what it calls, over all of a Forward tree: all calls of that pair, and
- * the time of those that are not within another call of the same pair. The command line's view "function"
- * has the same numbers.
+ * Whoever calls a function, or with `up` false what it calls, over all of a Forward tree: all calls
+ * of that pair, and the time of those that are not within another call of the same pair. The
+ * command line's view "function" has the same numbers.
  */
 function pairsOf(tree, fn, up) {
 	const {count, parent, calls, total, fn: fns} = tree;

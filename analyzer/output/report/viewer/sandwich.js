@@ -35,7 +35,8 @@ class Sandwich {
 		byId('filling-place').textContent = functionPlace(fn, true);
 		byId('filling-share').textContent = formatWeight(all) + ' · ' + formatShare(all, sums.total[0]) + ' of all';
 		byId('edges').setAttribute('aria-busy', true);
-		// What it calls, and the lists, go through all paths again: the browser may paint before each.
+		// What it calls, and the lists, go through all paths again: the browser may paint
+		// before each.
 		const steps = this.steps = [() => this.showCallees(sums, options, fn), () => this.showEdges(sums, options, fn, all)];
 		const next = () => requestAnimationFrame(() => setTimeout(() => {
 			if (this.steps !== steps || !steps.length)

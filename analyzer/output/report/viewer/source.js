@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The source lines of a function, if the report has them: in a window of their own, with what is known of each function there.
+// The source lines of a function, if the report has them: in a window of their own, with what is
+// known of each function there.
 
-// The file of a function and the part of it that has the function's line: {found, line, text}; nothing if it is not there.
+// The file of a function and the part of it that has the function's line: {found, line, text};
+// nothing if it is not there.
 function sourceOf(fn) {
 	if (!data.sources || fn < 0 || isSmaller(fn))
 		return null;
@@ -21,8 +23,9 @@ const timedPaths = remember(() => [state.thread, state.range, loadedPart()], () 
 });
 
 /*
- * What a function calls, with calls and time as in the sandwich. `lines`: of each line from which it calls that one, the inlined
- * functions around these calls; line 0 is unknown, or in another file. `known`: the debug information has its calls.
+ * What a function calls, with calls and time as in the sandwich. `lines`: of each line from which
+ * it calls that one, the inlined functions around these calls; line 0 is unknown, or in another
+ * file. `known`: the debug information has its calls.
  */
 function callsOf(fn) {
 	const sites = data.sources.calls?.find(it => it.fn === fn)?.sites;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The line between the threads of the timeline and their flame graph, and the notes that open upon the page.
+// The line between the threads of the timeline and their flame graph, and the notes that open upon
+// the page.
 
 const SPLIT_LEAST = 15, SPLIT_MOST = 85;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is shown, kept in the address behind the # so that a link, a reload and Back lead to the same.
+// What is shown, kept in the address behind the # so that a link, a reload and Back lead to the
+// same.
 
 // All are texts; page.html has buttons for some.
 const defaults = {

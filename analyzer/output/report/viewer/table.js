@@ -7,8 +7,8 @@ const ROWS_AT_ONCE = 150;
 const timeColumns = ['self', 'inclusive'].flatMap(of => TIMES.map(time => of + '_' + time));
 
 /*
- * The numbers of each function: of everything as the analysis has them, of a thread or of a selection
- * from the paths of the report.
+ * The numbers of each function: of everything as the analysis has them, of a thread or of a
+ * selection from the paths of the report.
  */
 const functionRows = remember(() => [state.thread, state.range, state.weight, loadedPart()], () => {
 	const table = data.functions;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Light and dark, and the colours of frames.
 
-// Distinct for all kinds of colour vision, light enough for dark text: after Paul Tol's "light" scheme.
+// Distinct for all kinds of colour vision, light enough for dark text: after Paul Tol's "light"
+// scheme.
 const palette = [[119, 170, 221], [238, 136, 102], [68, 187, 153], [238, 221, 136], [153, 221, 255],
 	[255, 170, 187], [187, 204, 51], [170, 170, 0], [205, 180, 232]];
 const NEUTRAL = [206, 208, 212];
@@ -63,7 +64,8 @@ function colourGroup(fn) {
 	return place || functionName(fn);
 }
 
-// What has colours, the heaviest first: {name, share} of all self time, or of calls where there are no times.
+// What has colours, the heaviest first: {name, share} of all self time, or of calls where there are
+// no times.
 const colourGroups = remember(() => state.colour, () => {
 	const {functions, facts} = data;
 	const weights = functions[facts.unit === 'calls' ? 'calls' : 'self_ns'] || [];

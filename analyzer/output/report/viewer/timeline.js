@@ -77,7 +77,8 @@ class Timeline extends Sheet {
 		return this.from + (Math.max(x, this.gutter) - this.gutter) / (this.width - this.gutter) * (this.to - this.from);
 	}
 
-	// Where the threads are: top and rows of each. All are in sight if they can be; those that were opened have all of their rows.
+	// Where the threads are: top and rows of each. All are in sight if they can be; those that
+	// were opened have all of their rows.
 	tracks() {
 		let top = AXIS + 7;
 		const {threads} = data.facts;
@@ -168,7 +169,8 @@ class Timeline extends Sheet {
 		this.paintMap();
 	}
 
-	// When a thread ran, waited and was preempted. What is narrower than a pixel is seen if there is much of it.
+	// When a thread ran, waited and was preempted. What is narrower than a pixel is seen if
+	// there is much of it.
 	paintStrip(pen, {waits, rows}, y) {
 		const {gutter, width, height, bucket} = this;
 		if (!waits || y < AXIS - STRIP || y > height || !rows.length)
@@ -321,8 +323,8 @@ class Timeline extends Sheet {
 	}
 
 	/*
-	 * The thread at a place, and the function and the facts of what was on top there, if anything was. With a title it is
-	 * no call, and may have no function.
+	 * The thread at a place, and the function and the facts of what was on top there, if
+	 * anything was. With a title it is no call, and may have no function.
 	 */
 	hit(x, y, time = this.time(x)) {
 		const mark = markHit(this, x, y);
@@ -417,7 +419,8 @@ class Timeline extends Sheet {
 		this.draw();
 	}
 
-	// What the keys go through from top to bottom: the strip, the rows and the lanes of each thread, with the middle of each.
+	// What the keys go through from top to bottom: the strip, the rows and the lanes of each
+	// thread, with the middle of each.
 	lines() {
 		return this.tracks().flatMap(({thread, top, rows, lanes, lane: high, base}, index) => [
 			...thread.waits ? [{index, thread, y: top - STRIP, waits: thread.waits}] : [],
@@ -571,7 +574,8 @@ function pathStack(path) {
 	return fns;
 }
 
-// What is on a line, by its start: [start, end] of the stretches, events or calls that are drawn there.
+// What is on a line, by its start: [start, end] of the stretches, events or calls that are drawn
+// there.
 function thingsOf({thread, waits, lane, depth}, bucket) {
 	if (waits)
 		return Array.from(waits.start, (start, i) => [start, waits.end[i]]);
@@ -598,7 +602,8 @@ function firstAfter(numbers, value) {
 	return low;
 }
 
-// Rows at the top that are one call for nearly all of the time, when there are many: they say nothing.
+// Rows at the top that are one call for nearly all of the time, when there are many: they say
+// nothing.
 function trunkRows(thread) {
 	const same = ({to, path}) => {
 		const times = new Map();

@@ -20,7 +20,8 @@ class TreeGrid {
 		});
 	}
 
-	// Anew if the tree is another one: the heaviest path is open, or the way to the flame graph's frame.
+	// Anew if the tree is another one: the heaviest path is open, or the way to the flame
+	// graph's frame.
 	show(tree, at) {
 		if (tree === this.tree && at === this.shownAt)
 			return;

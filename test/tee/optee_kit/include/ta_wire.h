@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Between the stand-ins of client library and application: a command, with the memory's descriptor beside it, and back. */
+/*
+ * Between the stand-ins of client library and application: a command, with the memory's descriptor
+ * beside it, and back.
+ */
 #ifndef TA_WIRE_H
 #define TA_WIRE_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Of the GlobalPlatform TEE Internal Core API, what the example and the port use: declared after its documentation. */
+/*
+ * Of the GlobalPlatform TEE Internal Core API, what the example and the port use: declared after
+ * its documentation.
+ */
 #ifndef TEE_INTERNAL_API_H
 #define TEE_INTERNAL_API_H
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Stands in for the makefile of OP-TEE's dev kit: the variables of an application's Makefile and sub.mk that it documents,
-# and an application that is a program of this machine. It is stripped and gets a header, as signing gives it one.
+# Stands in for the makefile of OP-TEE's dev kit: the variables of an application's Makefile and
+# sub.mk that it documents, and an application that is a program of this machine. It is stripped and
+# gets a header, as signing gives it one.
 kit := $(patsubst %/mk/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 O ?= .
 CC = cc

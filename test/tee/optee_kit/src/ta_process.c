@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stands in for OP-TEE around an application: a process that serves commands from descriptor 3. Shared memory is mapped for
-// the time of a command, elsewhere each time; whoever touches it later ends.
+// Stands in for OP-TEE around an application: a process that serves commands from descriptor 3.
+// Shared memory is mapped for the time of a command, elsewhere each time; whoever touches it later
+// ends.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
@@ -62,8 +63,9 @@ static void map(int fd, size_t size)
 		abort();
 }
 
-// A real application runs while its caller's thread is in the one system call that brought it here. Here there are two, and
-// between them the thread may lose its processor: what runs is only begun when it waits in the second, if that is to be seen.
+// A real application runs while its caller's thread is in the one system call that brought it here.
+// Here there are two, and between them the thread may lose its processor: what runs is only begun
+// when it waits in the second, if that is to be seen.
 static void wait_until_called(const struct wire *wire)
 {
 	char path[64];
