@@ -215,6 +215,10 @@ static void test_random_runs(void **state)
 					const uint32_t length = 1 + pick(1000);
 					add(&made, i, pick(4) ? TP_PIECE_RUN : TP_PIECE_STAND,
 					    length);
+					// Fractions, so that no two things happen at once: whether
+					// one has to wait would depend on how sums are rounded.
+					made.pieces[i][made.threads[i].count - 1].length +=
+					    (double)pick(1u << 20) / (1u << 20);
 				}
 			}
 		for (uint32_t i = 0; i < made.run.thread_count; i++)
