@@ -87,6 +87,18 @@ def unpack(payload):
     return payload[:CHUNK.size] + struct.pack("<%dQ" % count, *records)
 
 
+def count_events(records):
+    """Begins and ends of calls: no control records (when the clock's upper half changed, ...)."""
+    count, raw = 0, False
+    for (name,) in struct.iter_unpack("<4xI", records):
+        if not raw and name >= abi.TEEPERF_NAME_FIRST:
+            count += name & abi.TEEPERF_KIND_MASK != abi.TEEPERF_KIND_RESYNC
+            raw = name & abi.TEEPERF_KIND_MASK == abi.TEEPERF_KIND_RESYNC
+        else:
+            raw = False
+    return count
+
+
 def main():
     path = sys.argv[1]
     fake = "--fake" in sys.argv
@@ -109,12 +121,14 @@ def main():
             chunks.append((chunk.thread, chunk.sequence, payload[CHUNK.size:]))
     chunks.sort(key=lambda chunk: chunk[:2])
     words = {}
+    events = 0
     for thread, sequence, records in chunks:
         known = words.setdefault(thread, [0, 0, []])
         if sequence != known[0] and fake:
             fail("thread %d lacks chunk %d" % (thread, known[0]))
         known[0] = sequence + 1
         known[1] += len(records) // 8
+        events += count_events(records)
         if fake:
             known[2] += struct.unpack("<%dQ" % (len(records) // 8), records)
     if fake:
@@ -126,6 +140,7 @@ def main():
     for kind, name in NAMES.items():
         print("%s_sections=%d" % (name, counts.get(kind, 0)))
     print("records=%d" % sum(known[1] for known in words.values()))
+    print("events=%d" % events)
     if abi.TEEPERF_SECTION_THREADS in last:
         data, size = last[abi.TEEPERF_SECTION_THREADS], abi.teeperf_thread.size
         threads = [abi.teeperf_thread.read(data, at) for at in range(0, len(data), size)]

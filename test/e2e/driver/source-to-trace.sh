@@ -24,7 +24,7 @@ records() {
 	what=$1
 	shift
 	expect 7 "$TEEPERF" record -q -o run.trace "$@" -- ./app
-	facts run.trace records=10004 lost=0 threads=1 attach=1 exit=1/7 names=app || fail "$what"
+	facts run.trace events=10004 lost=0 threads=1 attach=1 exit=1/7 names=app || fail "$what"
 }
 for level in -O0 -O1 -O2 -O3 -Os '-O2 -g -fPIE -pie' '-O2 -static'; do
 	# shellcheck disable=SC2086 # words are meant
