@@ -317,10 +317,10 @@ def main():
         subprocess.run([TEEPERF, "fleet", "compact", "-q", FLEET], check=True)
         proxy.plan({})
         text = push(0, *to, *user)
-        wanted(f"pushed {rows['runs'] - int(some) + SETS} runs" in text and f"{some} were there already" in text, text)
+        wanted(f"pushed {rows['runs'] - int(some) + SETS} runs" in text and f"{some} were already there" in text, text)
         proxy.plan({})
         text = push(0, "--to", f"http://127.0.0.1:{HTTP[1]}")
-        wanted(f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {rows['runs'] + SETS} were there already" in text, text)
+        wanted(f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {rows['runs'] + SETS} were already there" in text, text)
         for shard in shards:
             questions = check(shard, answers, rows)
             [[local]] = shard.ask(f"SELECT uniqExact(run_id) FROM {DATABASE}.runs_local")

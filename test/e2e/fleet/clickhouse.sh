@@ -8,7 +8,7 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v clickhouse-server >/dev/null || skip "no clickhouse-server"
 
-[ "${TEEPERF_FULL:-}" ] && runs=200 || runs=30
+[ "${TEEPERF_FULL:-0}" = 1 ] && runs=200 || runs=30
 python3 "$lib/fleet_traces.py" traces $runs 300
 for i in $(seq 0 $((runs - 1))); do
 	"$TEEPERF" dump --assemble traces/$i.txt -o traces/$i.trace
