@@ -105,7 +105,24 @@ class Proxy(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.inserts, self.at = 0, {}
+        self.busy = threading.Condition()
+        self.requests = 0
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def process_request_thread(self, request, client_address):
+        with self.busy:
+            self.requests += 1
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self.busy:
+                self.requests -= 1
+                self.busy.notify_all()
+
+    def wait(self):
+        """Until no request is on its way: the server does what a client has asked that was killed."""
+        with self.busy:
+            wanted(self.busy.wait_for(lambda: not self.requests, 60), "a request does not end")
 
     def plan(self, at):
         self.inserts, self.at = 0, at
@@ -309,6 +326,7 @@ def main():
         text = pushing.communicate(timeout=300)[1].decode()
         wanted(pushing.returncode == -signal.SIGKILL, pushing.returncode, text)
         back.join()
+        proxy.wait()
         wanted(text.count("retrying in") >= 2, text)
         [[some]] = shards[0].ask(f"SELECT count() FROM {DATABASE}.runs")
         wanted(0 < int(some) < rows["runs"], some, "runs when the command was killed")
