@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
-A flight recorder in GDB: the open calls and the last events of each thread, out of the log in the memory of a
-stopped process or of a core file (docs/gdb.md).
+A flight recorder in GDB: the open calls and the last events of each thread, out of the log in the
+memory of a stopped process or of a core file (docs/gdb.md).
 
     (gdb) source share/teeperf/gdb/teeperf-gdb.py
     (gdb) teeperf status | stacks | events
@@ -19,8 +19,9 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "teeperf_abi":
         raise
-    raise ImportError("the build makes teeperf_abi.py: source share/teeperf/gdb/teeperf-gdb.py of the build folder, or of "
-                      "where TeePerf is installed, not the source tree's") from None
+    raise ImportError("the build makes teeperf_abi.py: source share/teeperf/gdb/teeperf-gdb.py "
+                      "of the build folder, or of where TeePerf is installed, "
+                      "not the source tree's") from None
 
 sys.dont_write_bytecode = writes
 del folder, writes

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
-What time it is by the clock of a log, for teeperf-gdb.py. A soft clock is in the log. A counter of the processor
-is read here, if the process runs on this machine; what is in a core file stopped long ago.
-"""
+What time it is by the clock of a log, for teeperf-gdb.py. A soft clock is in the log. A counter of
+the processor is read here, if the process runs on this machine; what is in a core file stopped long
+ago. """
 import ctypes
 import mmap
 import os
@@ -13,8 +13,8 @@ import gdb
 import teeperf_abi as abi
 
 # By the log's clock: machine, and code that returns its counter.
-COUNTERS = {
-    abi.TEEPERF_CLOCK_TSC: ("x86_64", "0f3148c1e2204809d0c3"),  # rdtsc; shl $32, %rdx; or %rdx, %rax; ret
+COUNTERS = {abi.TEEPERF_CLOCK_TSC:
+    ("x86_64", "0f3148c1e2204809d0c3"),  # rdtsc; shl $32, %rdx; or %rdx, %rax; ret
     abi.TEEPERF_CLOCK_CNTVCT: ("aarch64", "40e03bd5c0035fd6"),  # mrs x0, cntvct_el0; ret
     abi.TEEPERF_CLOCK_RDTIME: ("riscv64", "732510c067800000"),  # rdtime a0; ret
     abi.TEEPERF_CLOCK_TSC_ORDERED: ("x86_64", "0f3148c1e2204809d0c3"),
@@ -22,9 +22,11 @@ COUNTERS = {
 
 
 def is_here():
-    """Whether the selected inferior is a process of this machine that runs, or would if it were not stopped."""
+    """Whether the selected inferior is a process of this machine that runs, or would if it were not
+    stopped."""
     connection = getattr(gdb.selected_inferior(), "connection", None)
-    return connection is not None and connection.type == "native" and bool(gdb.selected_inferior().pid)
+    return (connection is not None and connection.type == "native" and
+            bool(gdb.selected_inferior().pid))
 
 
 def counter(clock):
@@ -54,6 +56,7 @@ def counter(clock):
 
 def now(log):
     """Ticks, or None where nobody knows."""
-    if log.clock in (abi.TEEPERF_CLOCK_SOFT_TSC, abi.TEEPERF_CLOCK_SOFT_MONOTONIC, abi.TEEPERF_CLOCK_SOFT_COUNT):
+    if log.clock in (abi.TEEPERF_CLOCK_SOFT_TSC, abi.TEEPERF_CLOCK_SOFT_MONOTONIC,
+                     abi.TEEPERF_CLOCK_SOFT_COUNT):
         return log.counter
     return counter(log.clock) if is_here() else None

@@ -4,8 +4,8 @@ import gdb
 
 import teeperf_abi as abi
 import teeperf_gdb_clock as clock
-from teeperf_gdb_log import (COUNTS, FORK, LEAVES, LOST, MODULE, PAD, RESYNC, RING, STATES, SYNC, THREAD_END, UNTIMED,
-                             find_log)
+from teeperf_gdb_log import (COUNTS, FORK, LEAVES, LOST, MODULE, PAD, RESYNC, RING, STATES, SYNC,
+                             THREAD_END, UNTIMED, find_log)
 from teeperf_gdb_replay import Replay
 
 CHUNKS_READ = 64  # of a thread, unless told: half a million records
@@ -20,9 +20,11 @@ def choose(log, wanted):
         wanted = gdb.selected_thread().ptid[1]
         found = [t for t in log.threads.values() if t.tid == wanted and not t.ended]
     else:
-        found = [log.threads[wanted]] if wanted in log.threads else [t for t in log.threads.values() if t.tid == wanted]
+        found = ([log.threads[wanted]] if wanted in log.threads
+                 else [t for t in log.threads.values() if t.tid == wanted])
     if not found:
-        raise gdb.GdbError("thread %d is not in the log: 'teeperf status' lists those that are" % wanted)
+        raise gdb.GdbError("thread %d is not in the log: 'teeperf status' lists those that are" %
+                           wanted)
     return found
 
 
@@ -80,20 +82,26 @@ class Status(gdb.Command):
         attach = {abi.TEEPERF_ATTACH_NONE: "no program", abi.TEEPERF_ATTACH_DONE: "yes",
                   abi.TEEPERF_ATTACH_BAD_CLOCK: "no: compiled for another clock",
                   abi.TEEPERF_ATTACH_BAD_MODULE: "no: another version"}
-        say("  attached: %s" % attach.get(log.attach, "?") + ("" if state is None else "; " + STATES[state]))
+        say("  attached: %s" % attach.get(log.attach, "?") +
+            ("" if state is None else "; " + STATES[state]))
         if log.switched:
-            say("  recording was switched %d time%s" % (log.switch_count, "" if log.switch_count == 1 else "s"))
+            say("  recording was switched %d time%s" %
+                (log.switch_count, "" if log.switch_count == 1 else "s"))
         if log.off:
             say("  recording is switched off")
-        say("  chunks of 64 KiB: %d, being written %d, complete %d" % (log.count, log.owned, log.done))
+        say("  chunks of 64 KiB: %d, being written %d, complete %d" %
+            (log.count, log.owned, log.done))
         if log.mode == RING:
-            say("  each thread keeps its last %d chunks, or fewer if there are many threads" % log.keeps if log.keeps
+            say("  each thread keeps its last %d chunks, or fewer if there are many threads" %
+                log.keeps if log.keeps
                 else "  the runtime of the program is too old for rings: they hold the beginning")
-        say("  lost: %d before the log was attached, %d by threads without an entry" % (log.lost_early, log.lost_overflow))
+        say("  lost: %d before the log was attached, %d by threads without an entry" %
+            (log.lost_early, log.lost_overflow))
         if log.ended:
             say("  the program has ended")
         for module in log.modules:
-            say("  module %#x-%#x %s%s" % (module[1], module[2], module[5], " (unloaded)" if module[4] else ""))
+            say("  module %#x-%#x %s%s" %
+                (module[1], module[2], module[5], " (unloaded)" if module[4] else ""))
         for thread in choose(log, None):
             lost = "" if thread.lost is None else ", lost %d" % thread.lost
             taken = "?" if thread.taken is None else "%d" % thread.taken
@@ -104,8 +112,8 @@ class Stacks(gdb.Command):
     """The open calls of each thread, innermost first, with the time since each began.
 teeperf stacks [-frames N] [-chunks N] [-all] [THREAD]
 THREAD is a number of 'teeperf status', an LWP, or '.' for the selected thread. Only functions that
-record are shown. -chunks: how many of a thread's last chunks are read (64); -frames: how many calls are shown
-(100); -all: also threads that have ended."""
+record are shown. -chunks: how many of a thread's last chunks are read (64); -frames: how many calls
+are shown (100); -all: also threads that have ended."""
 
     def __init__(self):
         super().__init__("teeperf stacks", gdb.COMMAND_STACK)
@@ -133,9 +141,11 @@ record are shown. -chunks: how many of a thread's last chunks are read (64); -fr
         if log.off:
             say("  recording is switched off: open calls are unknown")
         if not replays:
-            say("  no thread has recorded anything" if not log.threads else "  all threads have ended: try -all")
+            say("  no thread has recorded anything" if not log.threads
+                else "  all threads have ended: try -all")
         for thread, run, cut, replay in replays:
-            self.show(log, thread, run, cut, replay, now, known, options.get("frames", FRAMES_SHOWN))
+            self.show(log, thread, run, cut, replay, now, known,
+                      options.get("frames", FRAMES_SHOWN))
 
     def age(self, log, replay, now, known):
         """How long ago the thread wrote its last record: one that hangs has written none since."""
@@ -143,25 +153,29 @@ record are shown. -chunks: how many of a thread's last chunks are read (64); -fr
             return ""
         if not known and replay.last == now:
             return ", last record: the newest of all"
-        return ", last record %s %s" % (log.duration(now - replay.last), "ago" if known else "before the newest of all")
+        return ", last record %s %s" % (log.duration(now - replay.last),
+                                        "ago" if known else "before the newest of all")
 
     def show(self, log, thread, run, cut, replay, now, known, limit):
         frames = replay.now.frames
         if not run:
-            say("%s: unknown: its last chunk is not in memory, %s" % (thread.title(), log.gone("it")))
+            say("%s: unknown: its last chunk is not in memory, %s" %
+                (thread.title(), log.gone("it")))
             return
         if replay.left:
-            say("%s: it is switching stacks; the open calls of the stack that it leaves:" % thread.title())
+            say("%s: it is switching stacks; the open calls of the stack that it leaves:" %
+                thread.title())
         else:
-            say("%s: %d open call%s%s" % (thread.title(), len(frames), "" if len(frames) == 1 else "s",
-                                         self.age(log, replay, now, known)))
+            say("%s: %d open call%s%s" % (thread.title(), len(frames), "" if len(frames) == 1
+                                         else "s", self.age(log, replay, now, known)))
         # Losses that no record tells of come behind the last one, if there is no chunk to tell them
         # in.
         untold = thread.lost is not None and thread.lost > replay.lost and not replay.current
         for number, (position, time, name) in enumerate(reversed(frames[-limit:] if limit else [])):
             doubt = " ?" if untold or position < replay.doubt else ""
             least = "" if known or not log.clock else "at least "
-            say("  #%-3d %s  %s%s%s" % (number, log.name(name, time), least, log.duration(max(now - time, 0)), doubt))
+            say("  #%-3d %s  %s%s%s" %
+                (number, log.name(name, time), least, log.duration(max(now - time, 0)), doubt))
         if len(frames) > limit:
             say("  ... and %d calls further out: -frames %d" % (len(frames) - limit, len(frames)))
         if not replay.now.whole:
@@ -177,11 +191,13 @@ record are shown. -chunks: how many of a thread's last chunks are read (64); -fr
                 why = "the log does not have the thread from its beginning"
             say("  and the calls that began before the records in memory (%s)" % why)
         if log.switched and not log.clock:
-            say("  ? recording was off at times, and without a clock it is unknown when: calls may be wrong")
+            say("  ? recording was off at times, and without a clock it is unknown when: "
+                "calls may be wrong")
         elif thread.doubtful:
             say("  ? chunks contradict each other: calls may be wrong")
         elif untold or any(frame[0] < replay.doubt for frame in frames):
-            say("  ? events were lost after these calls began: they may have ended, and others may be missing")
+            say("  ? events were lost after these calls began: they may have ended, "
+                "and others may be missing")
         if replay.odd:
             say("  ? %d records do not match others: calls may be wrong" % replay.odd)
         if replay.others:
@@ -192,8 +208,8 @@ record are shown. -chunks: how many of a thread's last chunks are read (64); -fr
 class Events(gdb.Command):
     """The last N records (20) of each thread, or of one, oldest first.
 teeperf events [N] [THREAD]
-Each has its time in ticks, what it is, the low half of the function's address, as in 'teeperf dump', and
-the function. An exit without a time was recorded without one."""
+Each has its time in ticks, what it is, the low half of the function's address, as in 'teeperf
+dump', and the function. An exit without a time was recorded without one."""
 
     def __init__(self):
         super().__init__("teeperf events", gdb.COMMAND_STACK)
@@ -217,8 +233,9 @@ the function. An exit without a time was recorded without one."""
             if len(lines) > count:
                 break
         whole = whole and len(lines) <= count
-        say("%s: %s %d record%s" % (thread.title(), "all its" if whole else "the last", min(len(lines), count),
-                                   "" if min(len(lines), count) == 1 else "s"))
+        say("%s: %s %d record%s" %
+            (thread.title(), "all its" if whole else "the last", min(len(lines), count),
+                                       "" if min(len(lines), count) == 1 else "s"))
         if not run and thread.chunks:
             say("  its last chunk is not in memory: " + log.gone("it"))
         elif not whole and len(lines) <= count:
@@ -243,11 +260,13 @@ the function. An exit without a time was recorded without one."""
             for address, calls in zip(value[::2], value[1::2]):
                 if address:
                     what = "sampled" if address & 1 else "count"
-                    say("    %s %#x %d  %s" % (what, address & ~1, calls, log.name(address & 0xFFFFFFFE, last)))
+                    say("    %s %#x %d  %s" %
+                        (what, address & ~1, calls, log.name(address & 0xFFFFFFFE, last)))
         else:
             words = {SYNC: "sync %d", LOST: "lost %d", MODULE: "of-module %d", FORK: "fork %d"}
             plain = {PAD: "pad", THREAD_END: "thread-end"}
-            say("  " + (words[-kind] % value if -kind in words else plain.get(-kind, "control %d" % -kind)))
+            say("  " + (words[-kind] % value if -kind in words
+                        else plain.get(-kind, "control %d" % -kind)))
 
 
 Teeperf()

@@ -2,9 +2,8 @@
 """
 The log in the memory of a stopped process or of a core file (docs/format.md), for teeperf-gdb.py.
 
-Whoever writes to the log may be hostile or broken: each number is bounded before it is used, each loop is over
-memory that could be read, and what the log does not tell is said, not guessed.
-"""
+Whoever writes to the log may be hostile or broken: each number is bounded before it is used, each
+loop is over memory that could be read, and what the log does not tell is said, not guessed. """
 import os
 import re
 import struct
@@ -13,13 +12,14 @@ import tempfile
 import gdb
 
 import teeperf_abi as abi
-from teeperf_abi import (
-    TEEPERF_CHUNK_DONE as DONE, TEEPERF_CHUNK_FREE as FREE, TEEPERF_CHUNK_OWNED as OWNED,
-    TEEPERF_CHUNK_SHIFT_DEFAULT as CHUNK_SHIFT, TEEPERF_CONTROL_COUNTS as COUNTS, TEEPERF_CONTROL_FORK as FORK,
+from teeperf_abi import (TEEPERF_CHUNK_DONE as DONE, TEEPERF_CHUNK_FREE as FREE,
+    TEEPERF_CHUNK_OWNED as OWNED, TEEPERF_CHUNK_SHIFT_DEFAULT as CHUNK_SHIFT,
+    TEEPERF_CONTROL_COUNTS as COUNTS, TEEPERF_CONTROL_FORK as FORK,
     TEEPERF_CONTROL_LOST as LOST, TEEPERF_CONTROL_MODULE as MODULE, TEEPERF_CONTROL_PAD as PAD,
-    TEEPERF_CONTROL_SYNC as SYNC, TEEPERF_CONTROL_THREAD_END as THREAD_END, TEEPERF_COUNTS_MAX as COUNTS_MAX,
-    TEEPERF_KIND_ENTER as ENTER, TEEPERF_KIND_RESYNC as RESYNC, TEEPERF_KIND_UNTIMED as UNTIMED,
-    TEEPERF_LOG_MAGIC as MAGIC, TEEPERF_MODE_FULL as FULL, TEEPERF_MODE_RING as RING, TEEPERF_MODE_STREAM as STREAM,
+    TEEPERF_CONTROL_SYNC as SYNC, TEEPERF_CONTROL_THREAD_END as THREAD_END,
+    TEEPERF_COUNTS_MAX as COUNTS_MAX, TEEPERF_KIND_ENTER as ENTER,
+    TEEPERF_KIND_RESYNC as RESYNC, TEEPERF_KIND_UNTIMED as UNTIMED, TEEPERF_LOG_MAGIC as MAGIC,
+    TEEPERF_MODE_FULL as FULL, TEEPERF_MODE_RING as RING, TEEPERF_MODE_STREAM as STREAM,
     TEEPERF_NAME_FIRST as NAME_FIRST, TEEPERF_POSITION_ELSEWHERE as ELSEWHERE,
     TEEPERF_POSITION_LEAVES as LEAVES, TEEPERF_POSITION_OFF as OFF, TEEPERF_SWITCHES as SWITCHES)
 
@@ -27,16 +27,17 @@ CHUNK = 1 << CHUNK_SHIFT
 HEADER = abi.teeperf_log_header.size
 CHUNK_HEADER = abi.teeperf_chunk.size
 MODES = {STREAM: "stream", FULL: "full", RING: "ring"}
-CLOCKS = {abi.TEEPERF_CLOCK_NONE: "none", abi.TEEPERF_CLOCK_TSC: "tsc", abi.TEEPERF_CLOCK_CNTVCT: "cntvct",
+CLOCKS = {abi.TEEPERF_CLOCK_NONE: "none", abi.TEEPERF_CLOCK_TSC: "tsc",
+          abi.TEEPERF_CLOCK_CNTVCT: "cntvct",
           abi.TEEPERF_CLOCK_RDTIME: "rdtime", abi.TEEPERF_CLOCK_SOFT_TSC: "soft-tsc",
           abi.TEEPERF_CLOCK_SOFT_MONOTONIC: "soft", abi.TEEPERF_CLOCK_SOFT_COUNT: "count",
           abi.TEEPERF_CLOCK_TSC_ORDERED: "tsc-ordered"}
 STATES = ["no instrumented module has registered yet", "recording", "switched off at present",
-          "not recording: started without 'teeperf record', refused by it, or a forked child without a log",
-          "outside of teeperf_enter: it has no log now"]
-HOW_TO_DUMP = ("cores leave out shared memory unless bit 3 of /proc/PID/coredump_filter is set: 'echo 0x3b "
-               ">/proc/self/coredump_filter' in the shell that starts 'teeperf record', or in /proc/PID before "
-               "gcore")
+          "not recording: started without 'teeperf record', refused by it, "
+          "or a forked child without a log", "outside of teeperf_enter: it has no log now"]
+HOW_TO_DUMP = ("cores leave out shared memory unless bit 3 of /proc/PID/coredump_filter is set: "
+               "'echo 0x3b >/proc/self/coredump_filter' in the shell that starts 'teeperf record', "
+               "or in /proc/PID before gcore")
 
 
 def harmless(text):
@@ -85,16 +86,19 @@ class Log:
         if data is None:
             raise gdb.GdbError("the log at %#x is not in memory; %s" % (base, HOW_TO_DUMP))
         if data == bytes(HEADER) and core_segments():
-            raise gdb.GdbError("the log at %#x reads as zeroes: it is not in this core file; %s" % (base, HOW_TO_DUMP))
+            raise gdb.GdbError("the log at %#x reads as zeroes: it is not in this core file; %s" %
+                               (base, HOW_TO_DUMP))
         header = abi.teeperf_log_header.read(data)
         if header.magic != MAGIC:
-            raise gdb.GdbError("the memory that the runtime has mapped at %#x is not a log: it begins with %#x" % (
-                base, header.magic))
+            raise gdb.GdbError("the memory that the runtime has mapped at %#x is not a log: "
+                               "it begins with %#x" % (base, header.magic))
         self.count, self.size = header.chunk_count, header.region_size
-        if (header.major, header.header_size, header.chunk_shift) != (abi.TEEPERF_LOG_MAJOR, HEADER, CHUNK_SHIFT):
-            raise gdb.GdbError("the log at %#x has version %d.%d, with chunks of 2^%d bytes: this script knows version "
-                               "%d, of 2^%d" % (base, header.major, header.minor, header.chunk_shift,
-                                                abi.TEEPERF_LOG_MAJOR, CHUNK_SHIFT))
+        if (header.major, header.header_size,
+            header.chunk_shift) != (abi.TEEPERF_LOG_MAJOR, HEADER, CHUNK_SHIFT):
+            raise gdb.GdbError("the log at %#x has version %d.%d, with chunks of 2^%d bytes: "
+                               "this script knows version %d, of 2^%d" %
+                               (base, header.major, header.minor, header.chunk_shift,
+                                abi.TEEPERF_LOG_MAJOR, CHUNK_SHIFT))
         if not 0 < self.count <= 1 << 24 or self.count & (self.count - 1) or self.size >> 48:
             self.damaged("chunk_count %d, region_size %#x" % (self.count, self.size))
         if limit is not None and self.size > limit:
@@ -102,10 +106,11 @@ class Log:
         self.clock, self.mode, self.hz = header.clock, header.mode, header.clock_hz
         self.states = self.area("state_offset", header.state_offset, 8 * self.count)
         self.chunks = self.area("chunks_offset", header.chunks_offset, CHUNK * self.count)
-        for field in ("counter", "pid", "attach", "module_count", "lost_early", "lost_overflow", "switch_count",
-                      "forked", "ended", "keeps", "switches"):
+        for field in ("counter", "pid", "attach", "module_count", "lost_early", "lost_overflow",
+                      "switch_count", "forked", "ended", "keeps", "switches"):
             setattr(self, field, getattr(header, field))
-        self.modules = self.read_modules(header.modules_offset, min(header.module_capacity, self.module_count))
+        self.modules = self.read_modules(header.modules_offset,
+                                         min(header.module_capacity, self.module_count))
         self.threads = self.read_threads(header.threads_offset, header.thread_capacity)
         self.read_chunks()
         self.read_gaps()
@@ -113,8 +118,9 @@ class Log:
         segments = core_segments()
         if segments and not any(start <= base < end and held for start, end, held in segments):
             # Then gdb reads the file that was mapped, if that is still there.
-            self.problems.append("? the core file does not hold the log; this is from the log's present file, and "
-                                 "wrong if the program has run on; " + HOW_TO_DUMP)
+            self.problems.append("? the core file does not hold the log; this is from the log's "
+                                 "present file, and wrong if the program has run on; " +
+                                 HOW_TO_DUMP)
 
     def damaged(self, what):
         raise gdb.GdbError("the log at %#x is damaged: %s" % (self.base, what))
@@ -139,8 +145,8 @@ class Log:
         for at in range(0, len(data), size):
             module = abi.teeperf_module.read(data, at)
             if module.start < module.end and not module.flags & abi.TEEPERF_MODULE_COLLIDES:
-                modules.append((module.loaded, module.start, module.end, module.bias, module.unloaded,
-                                printable(module.path)))
+                modules.append((module.loaded, module.start, module.end, module.bias,
+                                module.unloaded, printable(module.path)))
         return sorted(modules)
 
     def read_threads(self, offset, count):
@@ -150,8 +156,8 @@ class Log:
         for index in range(len(data) // size):
             thread = abi.teeperf_thread.read(data, index * size)
             if thread.os_tid:
-                threads[index] = Thread(self, index, thread.os_tid, printable(thread.name), thread.lost, thread.chunks,
-                                        thread.ended, thread.first)
+                threads[index] = Thread(self, index, thread.os_tid, printable(thread.name),
+                                        thread.lost, thread.chunks, thread.ended, thread.first)
         return threads
 
     def state(self, number):
@@ -160,9 +166,9 @@ class Log:
 
     def read_chunks(self):
         """
-        Give each thread those of its chunks that are whole: OWNED and DONE ones. In mode full nobody clears
-        a chunk that the recorder has taken; in mode stream it may just do so. In mode ring nobody takes any.
-        """
+        Give each thread those of its chunks that are whole: OWNED and DONE ones. In mode full
+        nobody clears a chunk that the recorder has taken; in mode stream it may just do so. In mode
+        ring nobody takes any. """
         data = read(self.states, 8 * self.count)
         if data is None:
             raise gdb.GdbError("the states of the log's chunks cannot be read; %s" % HOW_TO_DUMP)
@@ -186,13 +192,15 @@ class Log:
             if state == FREE and not used:
                 continue
             if used > CHUNK or used % 8 or 0 < used < CHUNK_HEADER or sequence >> 46:
-                self.problems.append("damage: chunk %d has %d bytes in use, sequence %d" % (number, used, sequence))
+                self.problems.append("damage: chunk %d has %d bytes in use, sequence %d" %
+                                     (number, used, sequence))
                 continue
             if index not in self.threads:
                 self.threads[index] = Thread(self, index, chunk.os_tid, "", None, None, 0, 0)
             thread = self.threads[index]
             if sequence in thread.chunks:
-                self.problems.append("damage: two chunks are number %d of thread %d" % (sequence, index))
+                self.problems.append("damage: two chunks are number %d of thread %d" %
+                                     (sequence, index))
                 thread.doubtful = True
             thread.chunks[sequence] = (number, state, chunk.first_time, used)
         if unread:
@@ -223,7 +231,8 @@ class Log:
             self.gaps = []  # nothing tells where they are
 
     def name(self, low, time):
-        """The function whose address has this low half, as the module that was there at TIME has it."""
+        """The function whose address has this low half, as the module that was there at TIME has
+        it."""
         found = None
         for module in self.modules:
             address = module[1] & ~0xFFFFFFFF | low
@@ -241,7 +250,8 @@ class Log:
         if address not in self.names:
             text = command("info symbol %#x" % address)
             match = re.match(r"(.+) in section \S+", text, re.DOTALL)
-            self.names[address] = harmless(match.group(1)) if match else "%s+%#x" % (path or "?", address - bias)
+            self.names[address] = (harmless(match.group(1)) if match else "%s+%#x" %
+                                   (path or "?", address - bias))
         return self.names[address]
 
     def duration(self, ticks):
@@ -269,7 +279,8 @@ class Log:
 
 
 class Thread:
-    """A thread of the log and its chunks in memory: {sequence: (number, state, first_time, used)}."""
+    """A thread of the log and its chunks in memory: {sequence: (number, state, first_time,
+    used)}."""
 
     def __init__(self, log, index, tid, name, lost, taken, ended, first):
         self.log, self.index, self.tid, self.name = log, index, tid, name
@@ -277,14 +288,16 @@ class Thread:
         self.chunks, self.doubtful = {}, False
 
     def title(self):
-        text = "thread %d" % self.index + (" '%s'" % self.name if self.name else "") + ", LWP %d" % self.tid
+        text = ("thread %d" % self.index + (" '%s'" % self.name if self.name else "") + ", LWP %d" %
+                self.tid)
         there = [t for t in gdb.selected_inferior().threads() if self.tid in t.ptid[1:]]
         if self.ended:
             return text + ", which has ended"
         return text + (", thread %d of gdb" % there[0].num if there else ", which gdb does not see")
 
     def tail(self):
-        """Numbers of the newest chunks that follow one another, newest first; [] if the newest is missing."""
+        """Numbers of the newest chunks that follow one another, newest first; [] if the newest is
+        missing."""
         newest = max(self.chunks, default=None)
         if newest is None or self.taken is not None and newest + 1 < self.taken:
             return []
@@ -317,7 +330,8 @@ class Thread:
         return words[:max(at, end)]
 
     def records(self, sequence):
-        """(position, time or None, kind, low half of the name, value); controls have a kind of -number."""
+        """(position, time or None, kind, low half of the name, value); controls have a kind of
+        -number."""
         words = self.words(sequence)
         if words is None:
             yield 0, None, None, 0, 0
@@ -364,7 +378,8 @@ def mappings():
     """(start, end, file) of what the process or the core has mapped, as far as gdb tells."""
     places = {}
     for line in command("info proc mappings").splitlines():
-        match = re.match(r"\s*(0x[0-9a-f]+)\s+(0x[0-9a-f]+)\s+0x\S+\s+0x\S+\s*(?:[-r][-w]\S*\s+)?(.*)", line)
+        match = re.match(
+            r"\s*(0x[0-9a-f]+)\s+(0x[0-9a-f]+)\s+0x\S+\s+0x\S+\s*(?:[-r][-w]\S*\s+)?(.*)", line)
         if match:
             places[int(match.group(1), 16)] = (int(match.group(2), 16), match.group(3).strip())
     for start, end, _ in core_segments():
@@ -394,7 +409,8 @@ def find_log():
                 except gdb.GdbError:
                     pass
             if log is None or log.pid != gdb.selected_inferior().pid:
-                what = STATES[state] if state < len(STATES) else "the runtime's state is %d, which does not exist" % state
+                what = (STATES[state] if state < len(STATES)
+                        else "the runtime's state is %d, which does not exist" % state)
                 raise gdb.GdbError("no log: " + what)
             return log, state
         log = Log(base, size)
@@ -408,6 +424,7 @@ def find_log():
         if re.search(r"/teeperf-\d+-[0-9a-f]{16}( \(deleted\))?$", file):
             files.append((start, file))
     if files:
-        raise gdb.GdbError("the log %s at %#x is not in this core file; %s" % (files[0][1], files[0][0], HOW_TO_DUMP))
-    raise gdb.GdbError("no log, and no runtime of TeePerf: is the program compiled with 'teeperf cc', and was it "
-                       "started by 'teeperf record'?")
+        raise gdb.GdbError("the log %s at %#x is not in this core file; %s" %
+                           (files[0][1], files[0][0], HOW_TO_DUMP))
+    raise gdb.GdbError("no log, and no runtime of TeePerf: is the program compiled with 'teeperf "
+                       "cc', and was it started by 'teeperf record'?")

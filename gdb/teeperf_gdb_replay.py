@@ -2,8 +2,8 @@
 """Which calls of a thread are open, out of its chunks in memory, for teeperf-gdb.py."""
 import bisect
 
-from teeperf_gdb_log import (CHUNK_SHIFT, COUNTS, ELSEWHERE, ENTER, FORK, LEAVES, LOST, MODULE, OFF, OWNED,
-                             RESYNC)
+from teeperf_gdb_log import (CHUNK_SHIFT, COUNTS, ELSEWHERE, ENTER, FORK, LEAVES, LOST, MODULE, OFF,
+                             OWNED, RESYNC)
 
 
 class Stack:
@@ -30,7 +30,8 @@ class Stack:
 
 
 class Replay:
-    """Replays the chunks of a thread as format.md says. Frames before `doubt` may have ended unseen."""
+    """Replays the chunks of a thread as format.md says. Frames before `doubt` may have ended
+    unseen."""
 
     def __init__(self, thread, run, whole):
         self.thread, self.log = thread, thread.log
@@ -113,7 +114,8 @@ class Replay:
                 # again.
                 for number in range(len(self.others) - 1, max(len(self.others) - 65, -1), -1):
                     other = self.others[number]
-                    if position == other.named or other.has(position) and other.frames[other.find(position)][2] == name:
+                    if position == other.named or \
+                            other.has(position) and other.frames[other.find(position)][2] == name:
                         del self.others[number]
                         self.go_to(other)
                         here, self.left = True, False

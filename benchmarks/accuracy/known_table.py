@@ -3,8 +3,8 @@
 
 usage: known_table.py [--figures] DATA ROUNDS
 
-With --figures not the tables, but a line "TOOL/FUNCTION PER_CENT" for each error, and "ns/FUNCTION NS" for what is known.
-"""
+With --figures not the tables, but a line "TOOL/FUNCTION PER_CENT" for each error, and "ns/FUNCTION
+NS" for what is known. """
 import csv
 import os
 import re
@@ -42,7 +42,8 @@ def phases(name, i):
 
 
 def known(runs):
-    """{function: (calls, ns of its own)}, of what phases() has: by the copy without any instrumentation."""
+    """{function: (calls, ns of its own)}, of what phases() has: by the copy without any
+    instrumentation."""
     truth = {}
     for phase, (calls, plain, hollow, _) in runs.items():
         if phase in ("deep", "compute"):
@@ -133,7 +134,8 @@ def columns():
 
 
 def errors_of(samples):
-    """{function: [per cent by round]}; of a tool that says nothing of a function, as if it said 0"""
+    """{function: [per cent by round]}; of a tool that says nothing of a function, as if it said
+    0"""
     found = {}
     for values, truth in samples:
         for function, (_, own) in truth.items():
@@ -149,15 +151,18 @@ def median_phase(clock, phase, index):
 
 def main():
     tools = [(name, errors_of(samples)) for name, samples in columns()]
-    errors = {name: {function: statistics.median(off) for function, off in found.items()} for name, found in tools}
+    errors = {name: {function: statistics.median(off) for function, off in found.items()}
+              for name, found in tools}
     truths = [known(phases("tsc", i)) for i in rounds("tsc")]
     if sys.argv[1] == "--figures":
         print_figures(truths[0], errors)
         return
 
-    print("\nOwn time of each function: what it is known to take (in the runs with tsc), and by how many per cent each")
+    print("\nOwn time of each function: what it is known to take (in the runs with tsc), "
+          "and by how many per cent each")
     print("tool is off from what is known of the same run; medians of the rounds.\n")
-    print(f"{'function':18}{'calls':>10}{'ns a call':>14}" + "".join(f"{name:>12}" for name in errors))
+    print(f"{'function':18}{'calls':>10}{'ns a call':>14}" +
+          "".join(f"{name:>12}" for name in errors))
     for function in truths[0]:
         if function in UNKNOWN:
             continue
@@ -168,9 +173,9 @@ def main():
     print(f"\n{'worst':42}" + "".join(
         f"{text(max(off.values(), key=abs) if off else None):>12}" for off in errors.values()))
     for bar in (2, 5):
-        print(f"{'functions within ' + str(bar) + ' %':42}" + "".join(
-            f"{sum(abs(one) <= bar for one in off.values()):>5} of {len(off):<2}" if off else f"{'-':>12}"
-            for off in errors.values()))
+        print(f"{'functions within ' + str(bar) + ' %':42}" +
+              "".join(f"{sum(abs(one) <= bar for one in off.values()):>5} of {len(off):<2}" if off
+                  else f"{'-':>12}" for off in errors.values()))
     # Of the longer ones a nanosecond a call is nothing, and the machine's own unrest shows.
     short = {function: truths[0][function] for function in truths[0]
              if function not in UNKNOWN and truths[0][function][1] / truths[0][function][0] < 1000}
@@ -185,8 +190,10 @@ def main():
                 print(f"{tool}: not run: {file.read().strip()}")
 
     print_stated(truths[0])
-    print("\nThe clock: inclusive time as recorded, over what the program saw itself in the same run. Where calls")
-    print("slow a clock down, 'many' falls behind 'compute' (the original TEE-Perf: by a factor of 2.7 to 3.7).\n")
+    print("\nThe clock: inclusive time as recorded, over what the program saw itself in the same "
+          "run. Where calls")
+    print("slow a clock down, 'many' falls behind 'compute' (the original TEE-Perf: "
+          "by a factor of 2.7 to 3.7).\n")
     print(f"{'phase':18}" + "".join(f"{SHORT.get(clock, clock):>12}" for clock in CLOCKS))
     for phase in ("compute", "many", "burst", "chain50", "spin50"):
         row = f"{phase:18}"
@@ -199,9 +206,12 @@ def main():
     print("\nThe program in all, ns: the plain copy; the recorded one; less what recording cost\n")
     for clock in CLOCKS:
         common = [phase for phase in phases(clock, 1) if not phase.startswith("thread")]
-        net = [sum(teeperf(clock, "", i)[1][phase + "_caller"] for phase in common) for i in rounds(clock)]
-        print(f"{SHORT.get(clock, clock):8}{sum(median_phase(clock, phase, 1) for phase in common):>16.0f}"
-              f"{sum(median_phase(clock, phase, 3) for phase in common):>16.0f}{statistics.median(net):>16.0f}")
+        net = [sum(teeperf(clock, "", i)[1][phase + "_caller"] for phase in common)
+               for i in rounds(clock)]
+        print(f"{SHORT.get(clock, clock):8}"
+              f"{sum(median_phase(clock, phase, 1) for phase in common):>16.0f}"
+              f"{sum(median_phase(clock, phase, 3) for phase in common):>16.0f}"
+              f"{statistics.median(net):>16.0f}")
         with open(path(f"{clock}.1.head"), encoding="utf-8") as file:
             for line in file:
                 if line.startswith(("times", "clock", "lost", "coarse")):
@@ -210,7 +220,8 @@ def main():
     print("\nBars: within 2 % with tsc and 5 % with the soft clock, after compensation\n")
     for clock in CLOCKS:
         bar = BARS[clock]
-        missed = [f"{name} {text(off)} %" for name, off in errors[SHORT.get(clock, clock)].items() if abs(off) > bar]
+        missed = [f"{name} {text(off)} %" for name, off in errors[SHORT.get(clock, clock)].items()
+                  if abs(off) > bar]
         print(f"{clock:12}{'missed: ' + ', '.join(missed) if missed else 'met'}")
 
 
@@ -234,10 +245,14 @@ def print_figures(truth, errors):
 
 
 def print_stated(functions):
-    """By how much a report says that it may be off (its column +/-), beside by how much it is; in all rounds."""
-    print("\nHow far off a report says that the own time may be (column +/-), in per cent of what is known, beside how far")
-    print("it is; medians. Inside: in so many of the rounds the known time is not farther off than that.\n")
-    print(f"{'function':18}" + "".join(f"{SHORT.get(clock, clock):>12}{'+/-':>8}{'inside':>9}" for clock in CLOCKS))
+    """By how much a report says that it may be off (its column +/-), beside by how much it is; in
+    all rounds."""
+    print("\nHow far off a report says that the own time may be (column +/-), "
+          "in per cent of what is known, beside how far")
+    print("it is; medians. Inside: in so many of the rounds the known time is not farther off "
+          "than that.\n")
+    print(f"{'function':18}" +
+          "".join(f"{SHORT.get(clock, clock):>12}{'+/-':>8}{'inside':>9}" for clock in CLOCKS))
     groups = ("below 1 us a call", "longer calls")
     inside = {(group, clock): 0 for group in groups for clock in CLOCKS}
     pairs = dict(inside)
@@ -259,7 +274,8 @@ def print_stated(functions):
             within = sum(abs(off) <= bound for off, bound in zip(offs, bounds))
             inside[group, clock] += within
             pairs[group, clock] += len(offs)
-            row += f"{text(statistics.median(offs)):>12}{statistics.median(bounds):>8.1f}{within:>4} of {len(offs):<2}"
+            row += (f"{text(statistics.median(offs)):>12}{statistics.median(bounds):>8.1f}"
+                    f"{within:>4} of {len(offs):<2}")
         print(row)
     for group in groups:
         print(f"{group:18}" + "".join(
@@ -268,7 +284,8 @@ def print_stated(functions):
 
 def worst_ns(off, truth):
     """By how many ns a call a tool is off, for the function that it is most off for."""
-    each = [off[function] / 100 * own / calls for function, (calls, own) in truth.items() if function in off]
+    each = [off[function] / 100 * own / calls for function, (calls, own) in truth.items()
+            if function in off]
     return max(each, key=abs) if each else None
 
 

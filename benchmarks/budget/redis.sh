@@ -12,8 +12,8 @@ bench_build() {
 	cp -R "$bench_source/redis" "$2.tree"
 	(
 		unset MAKEFLAGS MAKELEVEL MFLAGS
-		make -C "$2.tree/src" -j"$jobs" MALLOC=libc CC="$CC" OPTIMIZATION= OPT="$CFLAGS" LDFLAGS="$LDFLAGS" \
-			redis-server redis-benchmark redis-cli
+		make -C "$2.tree/src" -j"$jobs" MALLOC=libc CC="$CC" OPTIMIZATION= OPT="$CFLAGS" \
+			LDFLAGS="$LDFLAGS" redis-server redis-benchmark redis-cli
 	)
 	cp "$2.tree/src/redis-server" "$2"
 	cp "$2.tree/src/redis-benchmark" "$2-benchmark"

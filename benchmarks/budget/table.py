@@ -3,8 +3,9 @@
 """The table of benchmarks/budget.
 
 usage: table.py BUDGET DIR NAME...   BUDGET in per cent; DIR has NAME.native, .plain and .budget (a line "wall cpu" in ns
-                                     for each round), the same with .begin behind it of the first seconds alone,
-                                     NAME.reckoned, NAME.profile.csv and NAME.budget.ROUND.csv
+                                     for each round), the same with .begin behind it of the first
+                                     seconds alone, NAME.reckoned, NAME.profile.csv and
+                                     NAME.budget.ROUND.csv
 """
 
 import csv
@@ -56,7 +57,8 @@ def key(function):
 
 
 def named(profile, functions):
-    """Shares of the profile's own time: of functions times the part of their calls that was recorded; the rest of these."""
+    """Shares of the profile's own time: of functions times the part of their calls that was
+    recorded; the rest of these."""
     whole = sum(float(function["self_ns"]) for function in profile)
     seen = {key(function): function for function in functions}
     events = estimates = 0.0
@@ -80,10 +82,12 @@ def row(budget, data, name):
         return
     if not os.path.exists(stem + ".budget"):
         return
-    native, plain, held = (read_times("%s.%s" % (stem, which)) for which in ("native", "plain", "budget"))
+    native, plain, held = (read_times("%s.%s" % (stem, which))
+                           for which in ("native", "plain", "budget"))
     reckoned = read_numbers(stem + ".reckoned")
     profile = read_functions(stem + ".profile.csv")
-    names = [named(profile, read_functions(path)) for path in sorted(glob.glob(stem + ".budget.*.csv"))]
+    names = [named(profile, read_functions(path))
+             for path in sorted(glob.glob(stem + ".budget.*.csv"))]
     over_native = [b / n for b, n in zip(held, native)]
     over_rest = rest(stem, "budget", len(held))
     middle = statistics.median(over_rest or over_native)
@@ -111,8 +115,8 @@ def main(arguments):
         sys.stderr.write(__doc__)
         return 129
     budget = float(arguments[0])
-    print(ROW % ("budget %g %%" % budget, "native s", "no recorder / native", "budget / native", "behind its begin", "budget / no recorder",
-                 "reckoned", "named by", "estimated"))
+    print(ROW % ("budget %g %%" % budget, "native s", "no recorder / native", "budget / native",
+                 "behind its begin", "budget / no recorder", "reckoned", "named by", "estimated"))
     print(ROW % ("", "", "", "", "", "", "", "events", ""))
     for name in arguments[2:]:
         row(budget, arguments[1], name)

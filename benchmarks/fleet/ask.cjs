@@ -10,7 +10,8 @@ const [modules, fleet, question] = process.argv.slice(2);
 	const { DuckDBInstance, version } = require(path.join(modules, "@duckdb/node-api"));
 	const db = await (await DuckDBInstance.create(":memory:", { threads: "2" })).connect();
 	for (const table of ["runs", "functions", "paths", "profile", "histograms"])
-		await db.run(`CREATE VIEW ${table} AS SELECT * FROM read_parquet('${fleet}/${table}/day=*/program=*/run=*/*.parquet', ` +
+		await db.run(`CREATE VIEW ${table} AS SELECT * FROM ` +
+			`read_parquet('${fleet}/${table}/day=*/program=*/run=*/*.parquet', ` +
 			"hive_partitioning = true, union_by_name = true)");
 	const statement = await db.prepare(fs.readFileSync(question, "utf8"));
 	for (let i = 1; i <= statement.parameterCount; i++)

@@ -4,11 +4,14 @@
 # Run one benchmark: build it in each flavour, run the variants in turn, and keep what they cost in
 # the state (state.sh), in figures with these keys:
 #
-#   program_wall, program_cpu, program_kib, program_faults   of one run; the same of whole, the tool with the program
-#   kernel_wall, kernel_cpu                                  what the program itself says, where it does
+#   program_wall, program_cpu, program_kib, program_faults   of one run; the same of whole,
+#                                                            the tool with the program
+#   kernel_wall, kernel_cpu                                  what the program itself says,
+#                                                            where it does
 #   micro/NAME/wall, micro/NAME/cpu                          ns per call
 #   others                                                   what is found in the trace (variants.sh)
-#   text, hot_text, compile_cpu                              of a build, whose variant is `build/FLAVOUR` and whose
+#   text, hot_text, compile_cpu                              of a build, whose variant is
+#                                                            `build/FLAVOUR` and whose
 #                                                            BENCH is the program's name
 
 # bench_load FILE: a benchmark's definition; README.md says what it may contain.
@@ -240,7 +243,8 @@ bench_once() {
 	bench_kernel_time "$1" "$scratch/err" |
 		awk '{ print "kernel_wall", $1; print "kernel_cpu", $2 }' >>"$work/figures"
 	[ $bench_output = same ] || awk '
-		NF == 5 { print "micro/" $1 "/wall", $4; print "micro/" $1 "/cpu", $5 }' "$scratch/out" >>"$work/figures"
+		NF == 5 { print "micro/" $1 "/wall", $4; print "micro/" $1 "/cpu", $5 }' \
+		"$scratch/out" >>"$work/figures"
 	(variant_facts "$3") >"$work/facts"
 	cat "$work/facts" >>"$work/figures"
 	state_end "$1" "$3" "$4"
@@ -340,7 +344,8 @@ bench_run() {
 	for variant in $([ $bench_kind = own ] && echo own || echo "$variants"); do
 		[ $bench_kind = program ] && ! bench_lists "$variant" || listed="$listed $variant"
 	done
-	if bench_done "$name" $listed && { [ "$builds_too" = no ] || bench_builds_done "$program"; }; then
+	if bench_done "$name" $listed && { [ "$builds_too" = no ] ||
+		bench_builds_done "$program"; }; then
 		return 0
 	fi
 	say "$(date +%T) $name$([ "$builds_too" = no ] || echo ', building it')"

@@ -28,14 +28,16 @@ flavour_write_all() {
 	flavour_write native "$clang" "clang++-$llvm"
 	line=--shape=inline # the default is two bodies on some processors
 	flavour_write tp "$tp $line" "$tpxx $line"
-	flavour_write tp-untimed "$tp $line --clock=tsc --exits=untimed" "$tpxx $line --clock=tsc --exits=untimed"
+	flavour_write tp-untimed "$tp $line --clock=tsc --exits=untimed" \
+		"$tpxx $line --clock=tsc --exits=untimed"
 	flavour_write tp-count "$tp --level=count" "$tpxx --level=count"
 	flavour_write tp-sample "$tp --level=sample" "$tpxx --level=sample"
 	flavour_write tp-call "$tp --shape=call" "$tpxx --shape=call"
 	flavour_write tp-dual "$tp --shape=dual" "$tpxx --shape=dual"
 	flavour_write tp-filtered "$tp $line --allowlist=\"\$BENCH_ALLOWLIST\"" \
 		"$tpxx $line --allowlist=\"\$BENCH_ALLOWLIST\""
-	flavour_write tp-ten "$tp $line --allowlist=\"\$BENCH_TEN\"" "$tpxx $line --allowlist=\"\$BENCH_TEN\""
+	flavour_write tp-ten "$tp $line --allowlist=\"\$BENCH_TEN\"" \
+		"$tpxx $line --allowlist=\"\$BENCH_TEN\""
 	xray='-fxray-instrument -fxray-instruction-threshold=1'
 	flavour_write xray "$clang $xray" "clang++-$llvm $xray"
 	flavour_write xray-off "$clang $xray" "clang++-$llvm $xray"
@@ -61,8 +63,10 @@ flavour_exists() {
 		: >"$flavour_state.done"
 		rm -f "$flavour_state.reason"
 		echo 'default:allow' >"$work/flavours/everything.allow"
-		BENCH_ALLOWLIST=$work/flavours/everything.allow BENCH_TEN=$work/flavours/everything.allow "$work/flavours/$1/cc" -O2 \
-			"$here/startup/startup_work.c" -o "$flavour_state" $(flavour_link "$1") >"$flavour_state.log" 2>&1 &&
+		BENCH_ALLOWLIST=$work/flavours/everything.allow \
+			BENCH_TEN=$work/flavours/everything.allow "$work/flavours/$1/cc" -O2 \
+			"$here/startup/startup_work.c" \
+			-o "$flavour_state" $(flavour_link "$1") >"$flavour_state.log" 2>&1 &&
 			(cd "$work/flavours/$1" && ./try) >>"$flavour_state.log" 2>&1 ||
 			flavour_why "$flavour_state.log" >"$flavour_state.reason"
 	fi
@@ -92,15 +96,16 @@ flavour_stamp() {
 		tp-ten) cat "$BENCH_TEN" ;;
 		esac
 		flavour_link "$1" | xargs -r cat
-		cat "$bench_folder"/*.c "$bench_folder"/*.cpp "$bench_folder"/*.h 2>/dev/null || true
+		cat "$bench_folder"/*.c "$bench_folder"/*.cpp "$bench_folder"/*.h \
+			2>/dev/null || true
 	} | cksum
 }
 
 # flavour_make FLAVOUR PROGRAM OUT JOBS
 flavour_make() {
-	CC=$work/flavours/$1/cc CXX=$work/flavours/$1/c++ CFLAGS=-O2 \
-		LDFLAGS=$(flavour_link "$1") bench_source=$work/sources size=$size jobs=$4 \
-		"$work/measure" -g -o "$3.cost" -- "$here/lib/build-one" "$bench_file" "$2" "$3" >"$3.log" 2>&1 </dev/null &
+	CC=$work/flavours/$1/cc CXX=$work/flavours/$1/c++ CFLAGS=-O2 LDFLAGS=$(flavour_link "$1") \
+		bench_source=$work/sources size=$size jobs=$4 "$work/measure" -g -o "$3.cost" -- \
+		"$here/lib/build-one" "$bench_file" "$2" "$3" >"$3.log" 2>&1 </dev/null &
 	await $!
 }
 
@@ -135,7 +140,9 @@ flavour_time() {
 flavour_hot_text() {
 	nm --defined-only -S "$1" | awk '
 		$3 ~ /^[tTwWiV]$/ && $4 !~ /\.recorded(\.|$)|^(__)?(teeperf|xray)_|^tp_|xray/ && !seen[$1]++ { print $2 }' |
-		while read -r bytes; do echo $((0x$bytes)); done | awk '{ sum += $1 } END { print sum + 0 }'
+		while read -r bytes; do
+			echo $((0x$bytes))
+		done | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
 # flavour_text FILE: the size of its code in bytes.

@@ -19,8 +19,8 @@ FULL = "full"
 
 
 def interval(values):
-    """The median between the ends of its 95 % interval: that of the sign test (order statistics). Below six values the least
-    and the largest."""
+    """The median between the ends of its 95 % interval: that of the sign test (order statistics).
+    Below six values the least and the largest."""
     ordered = sorted(values)
     count = len(ordered)
     outside = 0
@@ -49,7 +49,8 @@ def ratio(value):
 
 
 def measured(kind, values, unit):
-    """The median with its interval. What the spread swallows is not printed as a ratio or difference."""
+    """The median with its interval. What the spread swallows is not printed as a ratio or
+    difference."""
     low, middle, high = interval(values)
     if kind == "ratio":
         if low <= 1 <= high and low < high:
@@ -79,7 +80,8 @@ def verdict(bar, source, values):
     # Not behind another one is not told apart from it.
     if source.kind == "ratio" and bar.limit == 1:
         return "met"
-    return f"open: the spread holds the bar ({'within' if middle <= limit else 'beyond'} it by the median)"
+    return (f"open: the spread holds the bar ({'within' if middle <= limit else 'beyond'} it "
+            "by the median)")
 
 
 def rounds_of(source):
@@ -105,10 +107,12 @@ def print_bars(why):
     counts = {"met": 0, "missed": 0, "open": 0, "not measured": 0}
     out = []
     for topic, rows in bars.TOPICS:
-        out += ["", f"## {topic}", "", "| what | bar | measured: median (interval) | rounds | load; others | |",
+        out += ["", f"## {topic}", "",
+            "| what | bar | measured: median (interval) | rounds | load; others | |",
             "|---|---|---|---|---|---|"]
         for bar in rows():
-            limit = "" if bar.limit is None else f"{'≥' if bar.least else '≤'} {bar.limit:g}{bar.unit.replace('x', ' x')}"
+            limit = ("" if bar.limit is None
+                     else f"{'≥' if bar.least else '≤'} {bar.limit:g}{bar.unit.replace('x', ' x')}")
             if not bar.source.known():
                 out.append(f"| {bar.what} | {limit} | - | 0 | - | {bar.source.reason()} |")
                 counts["not measured"] += bar.limit is not None
@@ -119,8 +123,8 @@ def print_bars(why):
                 counts[word] += said.strip("*").startswith(word)
             if "missed" in said:
                 said += explained(bar.what, why)
-            out.append(f"| {bar.what} | {limit} | {measured(bar.source.kind, values, bar.unit)} | {rounds_of(bar.source)} | "
-                f"{load_text(bar.source)} | {said} |")
+            out.append(f"| {bar.what} | {limit} | {measured(bar.source.kind, values, bar.unit)} | "
+                       f"{rounds_of(bar.source)} | {load_text(bar.source)} | {said} |")
     print(f"Bars: {counts['met']} met, {counts['missed']} missed, {counts['open']} open, "
         f"{counts['not measured']} not measured.")
     print("\n".join(out))
@@ -150,18 +154,21 @@ def against(bench, variant, base, key):
 
 
 def each_event(bench, variant, base):
-    """Processor time over that of the base for each event; for each call where calls are counted. Few drown in noise."""
+    """Processor time over that of the base for each event; for each call where calls are counted.
+    Few drown in noise."""
     key = "calls" if variant in ("count", "sample") else "events"
     events = state.by_round(bench, variant, key)
     cost = state.over(bench, variant, base, "program_cpu")
-    if variant == base or not cost.known() or not events or statistics.median(events.values()) < 100000:
+    if variant == base or not cost.known() or not events or \
+            statistics.median(events.values()) < 100000:
         return "-"
     return f"{statistics.median(cost.values()) / statistics.median(events.values()):.2f}"
 
 
 def bytes_event(row):
     found = state.figures.get(row, {})
-    if "bytes" not in found or not found.get("events") or statistics.median(found["events"].values()) < 1000:
+    if "bytes" not in found or not found.get("events") or \
+            statistics.median(found["events"].values()) < 1000:
         return "-"
     return f"{statistics.median(found['bytes'].values()) / statistics.median(found['events'].values()):.2f}"
 
@@ -185,7 +192,8 @@ def remark(row):
 
 
 def print_program(bench, variants):
-    rows = [row for row in variants if (bench, row) in state.figures or (bench, row) in state.skipped]
+    rows = [row for row in variants if (bench, row) in state.figures or
+            (bench, row) in state.skipped]
     kernel = any("kernel_wall" in state.figures.get((bench, row), {}) for row in rows)
     print(f"\n### {bench}\n")
     head = ["", "cpu ms", "x", "wall ms", "x"] + (["kernel x"] if kernel else []) + [
@@ -197,20 +205,22 @@ def print_program(bench, variants):
         if row not in state.figures:
             print(f"| {label} | not run: {state.skipped[row]} |" + " |" * (len(head) - 2))
             continue
-        print("| " + " | ".join([label, median(row, "program_cpu", 1e6), against(bench, variant, base, "program_cpu"),
+        print("| " + " | ".join([label, median(row, "program_cpu", 1e6),
+            against(bench, variant, base, "program_cpu"),
             median(row, "program_wall", 1e6), against(bench, variant, base, "program_wall")] +
             ([against(bench, variant, base, "kernel_wall")] if kernel else []) +
-            [against(bench, variant, base, "whole_wall"), median(row, "events", 1e6, 3), median(row, "lost", 1, 0),
-            each_event(bench, variant, base), bytes_event(row), median(row, "program_kib", 1024, 1), rounds_and_load(row),
-            remark(row)]) + " |")
+            [against(bench, variant, base, "whole_wall"), median(row, "events", 1e6, 3),
+            median(row, "lost", 1, 0), each_event(bench, variant, base), bytes_event(row),
+            median(row, "program_kib", 1024, 1), rounds_and_load(row), remark(row)]) + " |")
 
 
 def print_micro(bench, variants):
-    names = {key.split("/")[1] for row, found in state.figures.items() if row[0] == bench for key in found
-        if key.startswith("micro/")}
+    names = {key.split("/")[1] for row, found in state.figures.items() if row[0] == bench
+        for key in found if key.startswith("micro/")}
     for name in sorted(names):
         print(f"\n### {name}\n")
-        print("| | ns a call | over | cpu ns | over | events M | lost | rounds | load; others | |\n|" + "---|" * 10)
+        print("| | ns a call | over | cpu ns | over | events M | lost | rounds | load; "
+              "others | |\n|" + "---|" * 10)
         for variant, (base, label) in variants.items():
             row = (bench, variant)
             if row in state.figures:
@@ -220,8 +230,8 @@ def print_micro(bench, variants):
                     cost = state.over(bench, variant, base, key)
                     shown += [median(row, key), "" if variant == base or not cost.known() else
                         measured("difference", cost.values(), "")]
-                print("| " + " | ".join(shown + [median(row, "events", 1e6, 3), median(row, "lost", 1, 0), rounds_and_load(row),
-                    remark(row)]) + " |")
+                print("| " + " | ".join(shown + [median(row, "events", 1e6, 3),
+                    median(row, "lost", 1, 0), rounds_and_load(row), remark(row)]) + " |")
             elif row in state.skipped:
                 print(f"| {label} | not run: {state.skipped[row]} | | | | | | | | |")
 
@@ -232,7 +242,8 @@ def print_own(bench):
     if row not in state.figures:
         print(f"not run: {state.skipped[row]}")
         return
-    print(f"| rounds, load; others: {rounds_and_load(row).replace('|', ',')} | median (interval) |\n|---|---|")
+    print(f"| rounds, load; others: {rounds_and_load(row).replace('|', ',')} | median (interval) "
+          "|\n|---|---|")
     for key, values in state.figures[row].items():
         name = key.replace("_", " ").replace(",", ", ")
         print(f"| {name} | {measured('value', list(values.values()), '')} |")
@@ -240,16 +251,19 @@ def print_own(bench):
 
 def print_builds(programs):
     print("\n### Builds\n")
-    print("| program | how | compile s, one core | x | .text | x | hot text | x | rounds |\n|" + "---|" * 9)
+    print("| program | how | compile s, one core | x | .text | x | hot text | x | rounds |\n|" +
+          "---|" * 9)
     for program in programs:
         for bench, variant in state.figures:
             if bench != program or not variant.startswith("build/"):
                 continue
             base = "build/gcc" if variant.startswith("build/gcc") else "build/native"
             row = (bench, variant)
-            print(f"| {program} | {variant[6:]} | {median(row, 'compile_cpu', 1e9)} | {against(*row, base, 'compile_cpu')} | "
-                f"{median(row, 'text', 1, 0)} | {against(*row, base, 'text')} | {median(row, 'hot_text', 1, 0)} | "
-                f"{against(*row, base, 'hot_text')} | {len(state.figures[row].get('compile_cpu', ()))} |")
+            print(f"| {program} | {variant[6:]} | {median(row, 'compile_cpu', 1e9)} "
+                  f"| {against(*row, base, 'compile_cpu')} | "
+                  f"{median(row, 'text', 1, 0)} | {against(*row, base, 'text')} | "
+                  f"{median(row, 'hot_text', 1, 0)} | {against(*row, base, 'hot_text')} | "
+                  f"{len(state.figures[row].get('compile_cpu', ()))} |")
 
 
 def print_head(options):
@@ -261,13 +275,18 @@ def print_head(options):
                 if len(words) == 2:
                     about[words[0]] = words[1]
     print("# Results\n")
-    print("<!-- Written whole by benchmarks/run (make bench). Do not edit: why.md is for explanations. -->")
+    print("<!-- Written whole by benchmarks/run (make bench). Do not edit: "
+          "why.md is for explanations. -->")
     if options.size != FULL:
-        print(f"**Size '{options.size}': smaller inputs and fewer rounds. The bars are stated for the full size.**")
-    print("What TeePerf costs beside native code and other tools, in one place: each bar with what was measured for it, then\n"
-        "all figures. [benchmarks/README.md](../README.md) says what is measured and how; older results are in\n"
+        print(f"**Size '{options.size}': smaller inputs and fewer rounds. "
+              "The bars are stated for the full size.**")
+    print("What TeePerf costs beside native code and other tools, in one place: "
+        "each bar with what was measured for it, then\n"
+        "all figures. [benchmarks/README.md](../README.md) says what is measured and how; "
+        "older results are in\n"
         "[archive](archive/README.md).\n")
-    machine = f"{about.get('cpu', 'unknown').strip()}, {about.get('cores', '?').replace(',', ' cores,', 1)}"
+    machine = (f"{about.get('cpu', 'unknown').strip()}, "
+               f"{about.get('cores', '?').replace(',', ' cores,', 1)}")
     runs = sum(len(entries) for entries in state.done.values())
     first, last = about.get("started_started", "?"), about.get("date", "?")
     commit, now = about.get("started_commit", "?"), about.get("commit", "?")
@@ -276,12 +295,18 @@ def print_head(options):
     for key in ("tsc", "memory", "kernel", "system", "clang", "gcc", "peers"):
         if key in about:
             print(f"| {key} | {about[key]} |")
-    print(f"| commit | {commit}{'' if commit == now else ', and later ones up to ' + now + ' with the same binaries'} |")
-    print(f"| measured | from {first} to {last}: {runs} runs, {sum(entry[1] for entries in state.done.values() for entry in entries) / 60:.0f} min |")
-    print("\n*Measured* is the median of the rounds with its 95 % interval (that of the sign test; of fewer than six rounds, the least and\n"
-        "the largest value). Ratios and differences are those within each round. Where 1.00 (or no difference) lies inside the interval\n"
-        "there is no ratio: *not told apart*, and how far the interval reaches from 1.00. A bar inside the interval is *open*.\n"
-        "*Load; others*: medians of the load average when a round began, and of the processors that other\n"
+    print("| commit | "
+          f"{commit}{'' if commit == now else ', and later ones up to ' + now + ' with the same binaries'} |")
+    print(f"| measured | from {first} to {last}: {runs} runs, "
+          f"{sum(entry[1] for entries in state.done.values() for entry in entries) / 60:.0f} min |")
+    print("\n*Measured* is the median of the rounds with its 95 % interval (that of the sign test; "
+        "of fewer than six rounds, the least and\n"
+        "the largest value). Ratios and differences are those within each round. "
+        "Where 1.00 (or no difference) lies inside the interval\n"
+        "there is no ratio: *not told apart*, and how far the interval reaches from 1.00. "
+        "A bar inside the interval is *open*.\n"
+        "*Load; others*: medians of the load average when a round began, "
+        "and of the processors that other\n"
         "programs kept busy during it.\n")
 
 
@@ -289,7 +314,8 @@ def write_medians(path):
     with open(path, "w", encoding="utf-8") as file:
         for (bench, variant), found in state.figures.items():
             for key, values in found.items():
-                file.write(f"{bench}\t{variant}\t{key}\t{statistics.median(values.values()):.9g}\t{len(values)}\n")
+                file.write(f"{bench}\t{variant}\t{key}\t{statistics.median(values.values()):.9g}\t"
+                           f"{len(values)}\n")
 
 
 def main():
@@ -311,7 +337,8 @@ def main():
     print_head(options)
     print_bars(why)
     print("\n## All figures")
-    benches = list(dict.fromkeys(row[0] for row in list(state.figures) + list(state.skipped) if not row[1].startswith("build/")))
+    benches = list(dict.fromkeys(row[0] for row in list(state.figures) + list(state.skipped)
+                                 if not row[1].startswith("build/")))
     for bench in benches:
         if (bench, "own") in state.figures or (bench, "own") in state.skipped:
             print_own(bench)

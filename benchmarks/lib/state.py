@@ -24,9 +24,11 @@ def read(path):
                 whole = words[1:4]
                 for bench, variant, number, key, value in waiting:
                     if [bench, variant, number] == whole:
-                        figures.setdefault((bench, variant), {}).setdefault(key, {})[int(number)] = float(value)
+                        figures.setdefault((bench, variant),
+                                           {}).setdefault(key, {})[int(number)] = float(value)
                 waiting = []
-                done.setdefault((whole[0], whole[1]), []).append((int(whole[2]), *map(float, words[4:])))
+                done.setdefault((whole[0], whole[1]),
+                                []).append((int(whole[2]), *map(float, words[4:])))
 
 
 def by_round(bench, variant, key):
@@ -54,12 +56,14 @@ class Source:
 
     def loads(self):
         """Load and others' work of the rounds that count."""
-        found = [entry for row in self.rows for entry in done.get(row, ()) if entry[0] in self.numbers]
+        found = [entry for row in self.rows for entry in done.get(row, ())
+                 if entry[0] in self.numbers]
         return [entry[2] for entry in found], [entry[3] for entry in found]
 
 
 def of(bench, variant, key):
-    return Source([(bench, variant)], by_round(bench, variant, key), "ratio" if key.endswith("_x") else "value")
+    return Source([(bench, variant)], by_round(bench, variant, key),
+                  "ratio" if key.endswith("_x") else "value")
 
 
 def paired(rows, columns, combine, kind):
@@ -78,8 +82,8 @@ def divide(upper, lower):
 
 
 def compare(bench, variant, key, base, base_key):
-    return paired([(bench, variant), (bench, base)], [by_round(bench, variant, key), by_round(bench, base, base_key)],
-        divide, "ratio")
+    return paired([(bench, variant), (bench, base)],
+        [by_round(bench, variant, key), by_round(bench, base, base_key)], divide, "ratio")
 
 
 def ratio(bench, variant, base, key):
@@ -87,7 +91,8 @@ def ratio(bench, variant, base, key):
 
 
 def over(bench, variant, base, key):
-    return paired([(bench, variant), (bench, base)], [by_round(bench, variant, key), by_round(bench, base, key)],
+    return paired([(bench, variant), (bench, base)],
+        [by_round(bench, variant, key), by_round(bench, base, key)],
         lambda mine, other: mine - other, "difference")
 
 
@@ -95,17 +100,19 @@ def excess_ratio(bench, variant, other, base, key):
     """What VARIANT costs over BASE, over what OTHER costs over BASE."""
     return paired([(bench, variant), (bench, other), (bench, base)],
         [by_round(bench, name, key) for name in (variant, other, base)],
-        lambda mine, theirs, least: divide(mine - least, theirs - least) if theirs > least else None, "ratio")
+        lambda mine, theirs, least: divide(mine - least, theirs - least) if theirs > least
+        else None, "ratio")
 
 
 def summed(bench, variant, keys):
-    return paired([(bench, variant)], [by_round(bench, variant, key) for key in keys], lambda *all_of: sum(all_of), "value")
+    return paired([(bench, variant)], [by_round(bench, variant, key) for key in keys],
+                  lambda *all_of: sum(all_of), "value")
 
 
 def geometric(threads, variant, base, key):
     """Mean over the Phoenix kernels; without one there is none."""
-    kernels = ("histogram", "kmeans", "linear_regression", "matrix_multiply", "pca", "reverse_index", "string_match",
-        "word_count")
+    kernels = ("histogram", "kmeans", "linear_regression", "matrix_multiply", "pca",
+        "reverse_index", "string_match", "word_count")
     each = [ratio(f"phoenix-{kernel}-{threads}", variant, base, key) for kernel in kernels]
     rows = [row for source in each for row in source.rows]
     return paired(rows, [source.numbers for source in each],
@@ -113,12 +120,14 @@ def geometric(threads, variant, base, key):
 
 
 def accuracy_worst(tool, least_ns, threads=False):
-    """Of each function the median of the rounds; of these the one that is farthest off. One value. Of threads that work at
-    once or of all others."""
+    """Of each function the median of the rounds; of these the one that is farthest off. One value.
+    Of threads that work at once or of all others."""
     found = figures.get(("accuracy", "own"), {})
     long_ones = [key[3:] for key, values in found.items()
-        if key.startswith("ns/") and key.startswith("ns/thread") == threads and statistics.median(values.values()) >= least_ns * 0.98]
-    off = [statistics.median(found[f"{tool}/{name}"].values()) for name in long_ones if f"{tool}/{name}" in found]
+        if key.startswith("ns/") and key.startswith("ns/thread") == threads and
+        statistics.median(values.values()) >= least_ns * 0.98]
+    off = [statistics.median(found[f"{tool}/{name}"].values())
+           for name in long_ones if f"{tool}/{name}" in found]
     source = Source([("accuracy", "own")], {1: max(map(abs, off))} if off else {})
     source.of_rounds = len(done.get(("accuracy", "own"), ()))
     return source

@@ -4,7 +4,8 @@
 # What has been measured so far, so that a run which was cut off goes on where it was. A state is a
 # folder:
 #
-#   identity   what its figures belong to: the machine, the teeperf and the benchmarks that were measured
+#   identity   what its figures belong to: the machine, the teeperf and the benchmarks that
+#              were measured
 #   about      when it began, and at which commit
 #   rows.tsv   figure BENCH VARIANT ROUND KEY VALUE      times in ns
 #              skip BENCH VARIANT REASON                 what does not work here
@@ -23,8 +24,8 @@ state_identity() {
 	echo "compilers	$(cksum <"$work/compilers")"
 	echo "teeperf	$(sort "$work/teeperf.stamp" | cksum)"
 	# Not what only prints.
-	echo "benchmarks	$(cd "$here" && find . -path ./results -prune -o -type f ! -name '*.md' ! -path './lib/*.py' \
-		! -path ./lib/plot -exec cksum {} + | sort -k 3 | cksum)"
+	echo "benchmarks	$(cd "$here" && find . -path ./results -prune -o -type f \
+		! -name '*.md' ! -path './lib/*.py' ! -path ./lib/plot -exec cksum {} + | sort -k 3 | cksum)"
 }
 
 # state_open: go on with the state of this size, or begin anew and say why.
@@ -36,8 +37,11 @@ state_open() {
 	if [ -n "$fresh" ]; then
 		why='as --fresh demands'
 	elif [ -s "$state/identity" ]; then
-		changed=$(diff "$state/identity" "$work/identity" | sed -n 's/^> \([a-z]*\).*/\1/p' | tr '\n' ' ')
-		[ -z "$changed" ] || why="since this is not what was measured there: another $(echo $changed | sed 's/ / and another /g')"
+		changed=$(diff "$state/identity" "$work/identity" |
+			sed -n 's/^> \([a-z]*\).*/\1/p' | tr '\n' ' ')
+		[ -z "$changed" ] ||
+			why="since this is not what was measured there: another $(echo $changed |
+				sed 's/ / and another /g')"
 	fi
 	if [ -n "$why" ] && [ -e "$state/identity" ]; then
 		rm -rf "$state.before"
@@ -101,8 +105,10 @@ state_clock() {
 
 state_end() {
 	{
-		awk -v OFS='\t' -v prefix="figure$(printf '\t%s' "$1" "$2" "$3")" 'NF == 2 { print prefix, $1, $2 }' "$work/figures"
-		printf 'done\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$(echo "$begun $(state_clock)" | awk -v load="$begun_load" '
+		awk -v OFS='\t' -v prefix="figure$(printf '\t%s' "$1" "$2" "$3")" \
+			'NF == 2 { print prefix, $1, $2 }' "$work/figures"
+		printf 'done\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" \
+			"$(echo "$begun $(state_clock)" | awk -v load="$begun_load" '
 			{
 				seconds = $4 - $1
 				# Ticks are hundredths of a second.
@@ -120,14 +126,16 @@ state_end() {
 
 # skip BENCH VARIANT: why is in reason. Said once while running; the tables say it in each row.
 skip() {
-	grep '^skip' "$rows" | cut -f3,4 | grep -Fxq "$2$(printf '\t')$reason" || say "  $2: not run: $reason"
+	grep '^skip' "$rows" | cut -f3,4 | grep -Fxq "$2$(printf '\t')$reason" ||
+		say "  $2: not run: $reason"
 	printf 'skip\t%s\t%s\t%s\n' "$1" "$2" "$reason" >>"$rows"
 	units="$units$2/skip "
 }
 
 # state_seconds BENCH ROUND: how long that round took.
 state_seconds() {
-	awk -F'\t' -v bench="$1" -v round="$2" '$1 == "done" && $2 == bench && $4 == round { sum += $5 }
+	awk -F'\t' -v bench="$1" -v round="$2" \
+		'$1 == "done" && $2 == bench && $4 == round { sum += $5 }
 		END { printf "%d", sum + 0.999 }' "$rows"
 }
 

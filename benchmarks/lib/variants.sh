@@ -38,7 +38,9 @@ variant_run() {
 	record="$teeperf record -q -o trace"
 	case $variant in
 	off | dual-off) set -- $record --on-start off -- "$@" ;;
-	tsc | call-tsc | dual-tsc | filtered | untimed | sample | ten-listed) set -- $record --clock tsc -- "$@" ;;
+	tsc | call-tsc | dual-tsc | filtered | untimed | sample | ten-listed)
+		set -- $record --clock tsc -- "$@"
+		;;
 	soft | call-soft | dual-soft) set -- $record --clock soft -- "$@" ;;
 	soft-count) set -- $record --clock count -- "$@" ;;
 	none | dual-none) set -- $record --clock none -- "$@" ;;
@@ -142,7 +144,8 @@ variant_facts() {
 	esac
 	case $1 in
 	soft | soft-count | call-soft | dual-soft | lost-soft)
-		sed -n 's/.*stood still for \([0-9.]*\) %.*/starved \1/p' err | grep . || echo starved 0
+		sed -n 's/.*stood still for \([0-9.]*\) %.*/starved \1/p' err | grep . ||
+			echo starved 0
 		;;
 	perf)
 		echo bytes "$(bytes_of perf.data)"
@@ -153,7 +156,8 @@ variant_facts() {
 		bytes=$(bytes_of uftrace.data/[0-9]*.dat)
 		echo bytes "$bytes"
 		echo events $((bytes / 16))
-		echo lost "$(sed -n 's/.*LOST \([0-9]*\).*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')"
+		echo lost "$(sed -n 's/.*LOST \([0-9]*\).*/\1/p' err |
+			awk '{ n += $1 } END { print n + 0 }')"
 		;;
 	xray)
 		# 8 bytes per event, and few words about buffers.
@@ -209,7 +213,8 @@ variant_ten() {
 # tenths of all calls are gone. Functions with less than a thousandth of the calls are not worth a
 # line.
 variant_allowlist() {
-	echo '# The smallest of the hot functions, which make nine tenths of the calls, are left out.'
+	echo '# The smallest of the hot functions, which make nine tenths of the' \
+		'calls, are left out.'
 	echo 'default:allow'
 	"$teeperf" analyze "$1" --view top --format csv 2>/dev/null | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i - NF; next }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""first_paint.py REPORT ROUNDS: milliseconds until a headless Chromium shows the head of the report,
-and until the flame graph is about to be painted; medians, after one round that does not count."""
+"""first_paint.py REPORT ROUNDS: milliseconds until a headless Chromium shows the head of the
+report, and until the flame graph is about to be painted; medians, after one round that does not
+count."""
 import os
 import statistics
 import sys

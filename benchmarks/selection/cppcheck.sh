@@ -11,8 +11,8 @@ bench_prepare() {
 bench_build() {
 	rm -rf "$2.tree"
 	cp -R "$bench_source/cppcheck" "$2.tree"
-	make -C "$2.tree" -j"$jobs" CXX="$CXX" CXXFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" FILESDIR="$bench_source/cppcheck" \
-		cppcheck
+	make -C "$2.tree" -j"$jobs" CXX="$CXX" CXXFLAGS="$CFLAGS" LDFLAGS="$LDFLAGS" \
+		FILESDIR="$bench_source/cppcheck" cppcheck
 	cp "$2.tree/cppcheck" "$2"
 }
 

@@ -44,7 +44,8 @@ program_choose() {
 		program_bench=$folder/cppcheck.sh
 		program_build=cppcheck
 		program_folder=$work/sources/cppcheck
-		program_arguments="--quiet $(program_size lib/mathlib.cpp 'lib/path.cpp lib/utils.cpp' lib/utils.cpp)"
+		program_arguments="--quiet $(program_size lib/mathlib.cpp \
+			'lib/path.cpp lib/utils.cpp' lib/utils.cpp)"
 		;;
 	esac
 }

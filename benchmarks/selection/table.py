@@ -91,7 +91,8 @@ def named(kept):
 def of_bound(kept):
     """What events and what samples name, each as a part of its own bound."""
     return [kept[share] / kept[bound] if kept.get(bound) else 1.0
-            for share, bound in (("named_by_events", "bound"), ("named_by_samples", "sample_bound"))]
+            for share, bound in (("named_by_events", "bound"),
+                                 ("named_by_samples", "sample_bound"))]
 
 
 def percent(value, digits=1):
@@ -122,9 +123,10 @@ def print_table(name, stem):
     print("%s, budget %s: %d functions called, %s calls, native %.3f s" % (
         name, percent(found["budget"], 0), len(functions), million(found["calls"]),
         found["native_ns"] / 1e9))
-    print("a call with events costs %.1f ns here (%.1f ns when all have events); a recorder alone %+.1f %%, counting all calls %+.1f %%" % (
-        kept["event_cost_ns"], found["event_cost_ns"], 100 * found["fixed_ns"] / found["native_ns"],
-        100 * (found["count_ns"] / found["native_ns"] - 1)))
+    print("a call with events costs %.1f ns here (%.1f ns when all have events); "
+          "a recorder alone %+.1f %%, counting all calls %+.1f %%" % (kept["event_cost_ns"],
+              found["event_cost_ns"], 100 * found["fixed_ns"] / found["native_ns"],
+              100 * (found["count_ns"] / found["native_ns"] - 1)))
     print(ROW % ("", "functions", "events", "predicted", "measured", "of single rounds", "named"))
     print(ROW % (
         "TeePerf, autotune",
@@ -137,20 +139,19 @@ def print_table(name, stem):
         print(ROW % (title, count, million(calls),
                      percent(share(calls * kept["event_cost_ns"], found["native_ns"])), "", "",
                      percent(rule_named)))
-    print("named: %s by events (%d functions), %.2f of their bound %s; %s by samples (%d), %.2f of their bound %s" % (
-        percent(kept["named_by_events"]), kept["events"], of_bound(kept)[0], percent(kept["bound"]),
-        percent(kept["named_by_samples"]), kept["samples"], of_bound(kept)[1],
-        percent(kept.get("sample_bound", 0))))
-    print("lists tried: %s" % "; ".join(
-        "predicted %s, measured %s (error %s)" % (
-            percent(tried["predicted"]), percent(tried["measured"]), percent(tried["measured_error"]))
+    print("named: %s by events (%d functions), %.2f of their bound %s; %s by samples (%d), "
+          "%.2f of their bound %s" % (percent(kept["named_by_events"]), kept["events"],
+              of_bound(kept)[0], percent(kept["bound"]), percent(kept["named_by_samples"]),
+              kept["samples"], of_bound(kept)[1], percent(kept.get("sample_bound", 0))))
+    print("lists tried: %s" % "; ".join("predicted %s, measured %s (error %s)" %
+        (percent(tried["predicted"]), percent(tried["measured"]), percent(tried["measured_error"]))
         for tried in found["rounds"]))
     if kept["lost"]:
         print("lost: %d events of the last run" % kept["lost"])
     if os.path.exists(stem + ".perf"):
         native, perf, listed, ratio = read_perf(stem + ".perf")
-        print("beside perf record: native %.3f s, perf %.3f s, TeePerf with the list %.3f s: %.3fx of perf" % (
-            native / 1e9, perf / 1e9, listed / 1e9, ratio))
+        print("beside perf record: native %.3f s, perf %.3f s, TeePerf with the list %.3f s: "
+              "%.3fx of perf" % (native / 1e9, perf / 1e9, listed / 1e9, ratio))
 
 
 def verdict(met):

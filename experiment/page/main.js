@@ -7,7 +7,8 @@ const chosen = {figure: 0, zero: true, single: true, axis: {}};
 const PANELS_MOST = 60;
 
 const summaries = data.summaries.map(([cell, figure, runs, median, low, high, min, max, values]) =>
-	({cell: cell, figure: figure, runs: runs, median: median, low: low, high: high, min: min, max: max, values: values}));
+	({cell: cell, figure: figure, runs: runs, median: median, low: low, high: high, min: min,
+		max: max, values: values}));
 
 function element(name, attributes, ...children) {
 	const node = document.createElement(name);
@@ -26,10 +27,12 @@ function distinct(values) {
 // them first; else its variants.
 function axesOf(cells) {
 	const axes = data.columns.map((name, column) =>
-		({name: name, column: column, values: distinct(cells.map(cell => cell.values[column]))}))
+		({name: name, column: column,
+			values: distinct(cells.map(cell => cell.values[column]))}))
 		.filter(axis => axis.values.length > 1)
 		.sort((a, b) => b.values.length - a.values.length);
-	const variants = {name: 'variant', column: -1, values: distinct(cells.map(cell => cell.variant))};
+	const variants = {name: 'variant', column: -1,
+		values: distinct(cells.map(cell => cell.variant))};
 	return axes.length ? axes : [variants];
 }
 
@@ -38,7 +41,8 @@ const valueOf = (cell, axis) => axis.column < 0 ? cell.variant : cell.values[axi
 // The other factors that change: a panel for each combination.
 function panelsOf(cells, axis) {
 	const others = data.columns.map((name, column) => ({name: name, column: column}))
-		.filter(({column}) => column !== axis.column && distinct(cells.map(cell => cell.values[column])).length > 1);
+		.filter(({column}) => column !== axis.column &&
+			distinct(cells.map(cell => cell.values[column])).length > 1);
 	const panels = new Map();
 	for (const cell of cells) {
 		const title = others.filter(({column}) => cell.values[column] !== null)
@@ -53,15 +57,18 @@ function panelsOf(cells, axis) {
 function tableOf(rows, axis, unit) {
 	const table = element('table', {}, element('caption', {},
 		'median [95 % interval], runs; no interval with fewer than 3 runs'));
-	table.append(element('tr', {}, ...['panel', 'variant', axis.name, 'median', 'runs', 'min', 'max'].map((text, i) =>
-		element('th', i > 2 ? {class: 'number'} : {}, text))));
+	table.append(element('tr', {},
+		...['panel', 'variant', axis.name, 'median', 'runs', 'min', 'max'].map((text, i) =>
+			element('th', i > 2 ? {class: 'number'} : {}, text))));
 	for (const [title, series, value, summary] of rows)
-		table.append(element('tr', {}, element('td', {}, title), element('td', {}, series), element('td', {}, value),
+		table.append(element('tr', {}, element('td', {}, title), element('td', {}, series),
+			element('td', {}, value),
 			element('td', {class: 'number'}, summaryText(summary, unit)),
 			element('td', {class: 'number'}, String(summary.runs)),
 			element('td', {class: 'number'}, textOf(summary.min / unit.size)),
 			element('td', {class: 'number'}, textOf(summary.max / unit.size))));
-	return element('details', {}, element('summary', {}, 'Numbers'), element('div', {class: 'scroll'}, table));
+	return element('details', {}, element('summary', {}, 'Numbers'),
+		element('div', {class: 'scroll'}, table));
 }
 
 function drawTask(task, cells, bySummary, figure) {
@@ -70,7 +77,8 @@ function drawTask(task, cells, bySummary, figure) {
 	const section = element('section', {'data-task': task});
 	const head = element('div', {class: 'head'}, element('h2', {}, task));
 	if (axes.length > 1) {
-		const select = element('select', {}, ...axes.map((other, i) => element('option', {value: i}, other.name)));
+		const select = element('select', {},
+			...axes.map((other, i) => element('option', {value: i}, other.name)));
 		select.value = axes.indexOf(axis);
 		select.addEventListener('change', () => {
 			chosen.axis[task] = Number(select.value);
@@ -81,40 +89,51 @@ function drawTask(task, cells, bySummary, figure) {
 	section.append(head);
 	const shown = cells.filter(cell => bySummary.has(cell.index));
 	if (!shown.length) {
-		section.append(element('p', {class: 'dim'}, `No run of this task has ${figure.name}.`));
+		section.append(element('p', {class: 'dim'},
+			`No run of this task has ${figure.name}.`));
 		return section;
 	}
 	const all = shown.map(cell => bySummary.get(cell.index));
 	const ends = all.flatMap(summary => [summary.low === null ? summary.median : summary.low,
-		summary.high === null ? summary.median : summary.high, ...chosen.single ? summary.values : []]);
+		summary.high === null ? summary.median : summary.high,
+		...chosen.single ? summary.values : []]);
 	const least = Math.min(...ends), most = Math.max(...ends);
 	const low = chosen.zero && least >= 0 ? 0 : least;
-	const names = axis.column < 0 ? ['all variants'] : distinct(shown.map(cell => cell.variant));
+	const names = axis.column < 0 ? ['all variants'] :
+		distinct(shown.map(cell => cell.variant));
 	const unit = shownUnit(figure.unit, Math.max(Math.abs(low), Math.abs(most)));
 	if (axis.column >= 0)
-		section.append(element('div', {class: 'legend'}, ...names.map((name, i) => legendEntry(i, name))));
+		section.append(element('div', {class: 'legend'},
+			...names.map((name, i) => legendEntry(i, name))));
 	const panels = element('div', {class: 'panels'});
 	const rows = [];
 	const of = panelsOf(shown, axis);
 	let count = 0;
 	for (const [title, members] of of) {
-		const series = names.map((name, i) => ({name: axis.column < 0 ? task : name, index: i, points: members
+		const series = names.map((name, i) => ({name: axis.column < 0 ? task : name,
+			index: i, points: members
 			.filter(cell => axis.column < 0 || cell.variant === name)
-			.map(cell => ({x: axis.values.indexOf(valueOf(cell, axis)), summary: bySummary.get(cell.index), cell: cell}))
+			.map(cell => ({x: axis.values.indexOf(valueOf(cell, axis)),
+				summary: bySummary.get(cell.index), cell: cell}))
 			.filter(point => point.x >= 0)
 			.sort((a, b) => a.x - b.x)})).filter(one => one.points.length);
 		for (const one of series)
 			for (const point of one.points)
-				rows.push([title, point.cell.variant, axis.values[point.x], point.summary]);
+				rows.push([title, point.cell.variant, axis.values[point.x],
+					point.summary]);
 		if (++count > PANELS_MOST)
 			continue;
-		panels.append(element('div', {class: 'panel'}, ...title ? [element('h3', {}, title)] : [],
-			plot({factor: axis.name, values: axis.values, series: series, figure: figure, low: low, high: most,
+		panels.append(element('div', {class: 'panel'},
+			...title ? [element('h3', {}, title)] : [],
+			plot({factor: axis.name, values: axis.values, series: series,
+				figure: figure, low: low, high: most,
 				single: chosen.single, joined: axis.column >= 0})));
 	}
 	section.append(panels);
 	if (count > PANELS_MOST)
-		section.append(element('p', {class: 'dim'}, `${count - PANELS_MOST} more panels are left out; the table has their numbers.`));
+		section.append(element('p', {class: 'dim'},
+			`${count - PANELS_MOST} more panels are left out; ` +
+				'the table has their numbers.'));
 	section.append(tableOf(rows, axis, unit));
 	return section;
 }
@@ -126,7 +145,8 @@ function draw() {
 	const plots = document.getElementById('plots');
 	plots.replaceChildren();
 	for (const task of distinct(data.cells.map(cell => cell.task)))
-		plots.append(drawTask(task, data.cells.filter(cell => cell.task === task), bySummary, figure));
+		plots.append(drawTask(task, data.cells.filter(cell => cell.task === task),
+			bySummary, figure));
 }
 
 function start() {
@@ -137,7 +157,8 @@ function start() {
 		return;
 	const select = document.getElementById('figure');
 	select.append(...data.figures.map((figure, i) =>
-		element('option', {value: i}, figure.name.replaceAll('_', ' ') + (figure.unit === 'count' ? '' : ` (${figure.unit})`))));
+		element('option', {value: i}, figure.name.replaceAll('_', ' ') +
+			(figure.unit === 'count' ? '' : ` (${figure.unit})`))));
 	chosen.figure = Math.max(0, data.figures.findIndex(figure => figure.name === 'wall_time'));
 	select.value = chosen.figure;
 	select.addEventListener('change', () => {

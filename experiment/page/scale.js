@@ -31,14 +31,16 @@ function ticksOf(low, high, count) {
 function shownUnit(unit, most) {
 	const units = {
 		s: [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']],
-		bytes: [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'bytes']],
+		bytes: [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'],
+			[1, 'bytes']],
 		J: [[1e3, 'kJ'], [1, 'J'], [1e-3, 'mJ'], [1e-6, 'µJ']],
 		count: [[1e9, 'billions'], [1e6, 'millions'], [1e3, 'thousands'], [1, '']],
 	}[unit] || [[1, unit]];
 	for (const [size, name] of units)
 		if (most >= size)
 			return {size: size, name: name};
-	const [size, name] = most === 0 ? units.find(row => row[0] === 1) || units[0] : units[units.length - 1];
+	const [size, name] = most === 0 ? units.find(row => row[0] === 1) ||
+		units[0] : units[units.length - 1];
 	return {size: size, name: name};
 }
 
@@ -46,7 +48,8 @@ function textOf(number) {
 	if (number === 0)
 		return '0';
 	const size = Math.abs(number);
-	return size >= 1e6 || size < 1e-4 ? number.toExponential(2) : String(Number(number.toPrecision(4)));
+	return size >= 1e6 || size < 1e-4 ? number.toExponential(2) :
+		String(Number(number.toPrecision(4)));
 }
 
 // Of an axis, whose ticks are STEP apart.

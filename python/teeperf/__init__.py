@@ -8,9 +8,8 @@
     runs = teeperf.fleet("runs/")      # of 'teeperf fleet add'
     runs.table("profile", program="redis-server")
 
-Tables are pandas DataFrames where pandas is there, else lists of dicts. A trace is read by the command 'teeperf', so this
-package has the numbers of all its other views.
-"""
+Tables are pandas DataFrames where pandas is there, else lists of dicts. A trace is read by the
+command 'teeperf', so this package has the numbers of all its other views. """
 
 from .run import Error, command
 from .fleet import Fleet
@@ -20,7 +19,8 @@ __all__ = ["Error", "Fleet", "Trace", "command", "fleet", "open"]
 
 
 def open(path, **filters):  # pylint: disable=redefined-builtin
-    """The trace in the file PATH. FILTERS are those of 'teeperf query', as thread=1, focus="parse*", raw=True."""
+    """The trace in the file PATH. FILTERS are those of 'teeperf query', as thread=1,
+    focus="parse*", raw=True."""
     return Trace(path, **filters)
 
 

@@ -7,12 +7,13 @@ import re
 
 from . import run
 
-TABLES = ("runs", "functions", "paths", "profile", "histograms", "path_histograms", "calls", "waits", "io",
-          "experiments")
+TABLES = ("runs", "functions", "paths", "profile", "histograms", "path_histograms", "calls",
+          "waits", "io", "experiments")
 
 
 def _escaped(text):
-    """As it stands in the name of a folder; what a shell's pattern would take for its own as well."""
+    """As it stands in the name of a folder; what a shell's pattern would take for its own as
+    well."""
     return glob.escape(re.sub(r"[^A-Za-z0-9._+-]", lambda byte: "%%%02X" % ord(byte.group()), text))
 
 
@@ -29,30 +30,37 @@ class Fleet:
         return "teeperf.fleet(%r)" % self.path
 
     def files(self, table, day="*", program="*"):
-        """The Parquet files of a table, for readers of your own, as pandas.read_parquet or DuckDB's read_parquet."""
+        """The Parquet files of a table, for readers of your own, as pandas.read_parquet or DuckDB's
+        read_parquet."""
         if table not in TABLES:
             raise run.Error("'%s' is not one of the tables %s" % (table, ", ".join(TABLES)))
         folders = ["%s=%s" % (key, value if value == "*" else _escaped(value)) for key, value in
                    (("day", day), ("program", program))]
-        return sorted(glob.glob(os.path.join(glob.escape(self.path), table, *folders, "run=*", "*.parquet")))
+        return sorted(
+            glob.glob(os.path.join(glob.escape(self.path), table, *folders, "run=*", "*.parquet")))
 
     def table(self, table, day="*", program="*"):
-        """Rows of a table, of one day ("2026-11-26") or program if you say which, with its columns as in docs/fleet.md."""
+        """Rows of a table, of one day ("2026-11-26") or program if you say which, with its columns
+        as in docs/fleet.md."""
         files = self.files(table, day, program)
         if not files:
             return run.frame([])
         found = _read(files)
         if found is not None:
             return found
-        return self.query("SELECT * FROM %s" % table, day=None if day == "*" else day, program=None if program == "*" else program)
+        return self.query("SELECT * FROM %s" % table, day=None if day == "*" else day,
+                          program=None if program == "*" else program)
 
     def query(self, sql, **options):
-        """The rows of SQL over the tables, by 'teeperf fleet query', of whose options OPTIONS are: day="2026-11-26", program="NAME"."""
-        found, self.notes = run.rows(["fleet", "query"], [*run.options(options), "--sql", sql, self.path])
+        """The rows of SQL over the tables, by 'teeperf fleet query', of whose options OPTIONS are:
+        day="2026-11-26", program="NAME"."""
+        found, self.notes = run.rows(["fleet", "query"],
+                                     [*run.options(options), "--sql", sql, self.path])
         return found
 
     def question(self, name, **options):
-        """The rows of a named query, as question("top"); 'teeperf fleet query' lists them. OPTIONS are its options."""
+        """The rows of a named query, as question("top"); 'teeperf fleet query' lists them. OPTIONS
+        are its options."""
         found, self.notes = run.rows(["fleet", "query"], [*run.options(options), self.path, name])
         return found
 
@@ -62,7 +70,8 @@ class Fleet:
 
 
 def _read(files):
-    """A DataFrame of Parquet files, or None if there is no pandas, or nothing that it reads them with."""
+    """A DataFrame of Parquet files, or None if there is no pandas, or nothing that it reads them
+    with."""
     if run.pandas is None:
         return None
     try:

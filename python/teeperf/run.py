@@ -24,12 +24,14 @@ def command():
     """The 'teeperf' to run: $TEEPERF, or that of $PATH."""
     found = os.environ.get("TEEPERF") or shutil.which("teeperf")
     if not found:
-        raise Error("cannot find the command 'teeperf' in $PATH: install TeePerf, or set $TEEPERF to it")
+        raise Error("cannot find the command 'teeperf' in $PATH: install TeePerf, "
+                    "or set $TEEPERF to it")
     return found
 
 
 def options(values):
-    """Arguments of keyword arguments: min_time="10us" is --min-time 10us; True is an option alone; a list repeats it."""
+    """Arguments of keyword arguments: min_time="10us" is --min-time 10us; True is an option alone;
+    a list repeats it."""
     arguments = []
     for name, value in values.items():
         option = "--" + name.replace("_", "-")
@@ -42,9 +44,10 @@ def options(values):
 
 
 def output(arguments):
-    """(What 'teeperf ARGUMENTS' prints, what it notes). Of a damaged trace there is an output as well: then it is noted only."""
-    done = subprocess.run([command(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                          check=False)
+    """(What 'teeperf ARGUMENTS' prints, what it notes). Of a damaged trace there is an output as
+    well: then it is noted only."""
+    done = subprocess.run([command(), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          stdin=subprocess.DEVNULL, check=False)
     notes = done.stderr.decode("utf-8", "replace").strip()
     if done.returncode not in (0, 1) or (done.returncode and not done.stdout):
         raise Error(notes or "teeperf %s failed" % arguments[0], done.returncode)
@@ -58,7 +61,8 @@ def rows(command, arguments):
 
 
 def frame(table):
-    """A list of dicts as a DataFrame if pandas is there. Integers stay integers where some are NULL."""
+    """A list of dicts as a DataFrame if pandas is there. Integers stay integers where some are
+    NULL."""
     if pandas is None:
         return table
     return pandas.DataFrame(table).convert_dtypes(convert_string=False, convert_floating=False)

@@ -20,7 +20,8 @@ class Trace:
         return "teeperf.open(%r)" % self.path
 
     def query(self, sql, **parameters):
-        """The rows of SQL over the trace; docs/queries.md has the tables. PARAMETERS stand for :NAME in it."""
+        """The rows of SQL over the trace; docs/queries.md has the tables. PARAMETERS stand for
+        :NAME in it."""
         given = []
         for name, value in parameters.items():
             given += ["--param", name if value is None else "%s=%s" % (name, value)]
@@ -32,7 +33,8 @@ class Trace:
         given = []
         for key, value in parameters.items():
             given += ["--param", "%s=%s" % (key, value)]
-        table, self.notes = run.rows(["query"], ["--example=" + name, *self._filters, *given, "--", self.path])
+        table, self.notes = run.rows(["query"],
+                                     ["--example=" + name, *self._filters, *given, "--", self.path])
         return table
 
     def table(self, name):
@@ -57,7 +59,8 @@ class Trace:
         """Single calls, in times as they were recorded; of one function by its name, else all."""
         if function is None:
             return self.table("calls")
-        return self.query("SELECT c.* FROM calls c JOIN functions f USING (fn) WHERE f.function = :function", function=function)
+        return self.query("SELECT c.* FROM calls c JOIN functions f USING (fn) "
+                          "WHERE f.function = :function", function=function)
 
     def meta(self):
         """Facts about the trace, by their names."""

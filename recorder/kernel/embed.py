@@ -9,7 +9,8 @@ def main():
     output, path = sys.argv[1:]
     with open(path, "rb") as file:
         data = file.read()
-    lines = ["\t" + "".join("%d," % byte for byte in data[at:at + 24]) for at in range(0, len(data), 24)]
+    lines = ["\t" + "".join("%d," % byte for byte in data[at:at + 24])
+             for at in range(0, len(data), 24)]
     with open(output, "w", encoding="ascii") as file:
         file.write('/* Generated from recorder/kernel/events.bpf.c by embed.py. */\n'
                    '#include "recorder/kernel/bpf.h"\n\n'

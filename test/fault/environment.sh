@@ -75,7 +75,8 @@ one err
 says "/dev/shm has [0-9]+ KiB free, too little for a log: make room there" err
 expect 1 "$TEEPERF" record -o x.trace --size 16M sh -c 'touch started'
 one err
-says "a log of 19 MiB does not fit in /dev/shm, where [01] MiB are free: make room there or give" err
+says "a log of 19 MiB does not fit in /dev/shm, where [01] MiB are free: make room there or give" \
+	err
 rm /dev/shm/full
 # It fills up while the program runs: the log stays small, and that is said.
 umount /dev/shm
@@ -86,7 +87,8 @@ says 'warning: /dev/shm ran full, so the log was smaller than allowed: make room
 fake= # records that were lost are missing between the others
 facts x.trace end_sections=1
 fake=--fake
-[ "$(fact lost)" -gt 0 ] && [ $(($(fact records) + $(fact lost))) = 12000000 ] || fail "$(cat facts)"
+[ "$(fact lost)" -gt 0 ] && [ $(($(fact records) + $(fact lost))) = 12000000 ] ||
+	fail "$(cat facts)"
 rm -f /dev/shm/full x.trace
 umount /dev/shm
 mount -t tmpfs -o ro tmpfs /dev/shm
@@ -124,7 +126,8 @@ clean
 
 # A limit of processes, which root does not have.
 nobody='setpriv --reuid 65534 --regid 65534 --clear-groups'
-users=$(mktemp -d) # where the other user may go: the checkout may be in a home that is closed to him
+# where the other user may go: the checkout may be in a home that is closed to him
+users=$(mktemp -d)
 trap 'rmdir "$users"' EXIT
 mount -t tmpfs -o mode=1777 tmpfs "$users"
 cp "$TEEPERF" "$users/teeperf"
@@ -133,13 +136,17 @@ work=$PWD
 cd "$users"
 if $nobody prlimit --nproc=10000 ./teeperf --version >"$work/out" 2>"$work/err"; then
 	got=0
-	$nobody prlimit --nproc=1 ./teeperf record -o x.trace sh -c 'touch started' >"$work/out" 2>"$work/err" || got=$?
+	$nobody prlimit --nproc=1 ./teeperf record -o x.trace sh \
+		-c 'touch started' >"$work/out" 2>"$work/err" || got=$?
 	[ $got = 1 ] || fail "exit status $got, not 1: $(cat "$work/err")"
 	one "$work/err"
-	says 'cannot start (the [a-z]* thread|another process): Resource temporarily unavailable' "$work/err"
-	[ ! -e started ] && [ ! -e x.trace ] || fail "something is left of a recording that never was"
+	says 'cannot start (the [a-z]* thread|another process): Resource temporarily unavailable' \
+		"$work/err"
+	[ ! -e started ] && [ ! -e x.trace ] ||
+		fail "something is left of a recording that never was"
 else
-	echo "without a limit of processes, as no other user can run teeperf here: $(cat "$work/err")"
+	echo "without a limit of processes, as no other user can run teeperf here: $(cat \
+		"$work/err")"
 fi
 cd "$work"
 umount "$users"
@@ -154,14 +161,16 @@ grep -q . out || fail "an empty profile proves nothing"
 mv out whole.folded
 for storm in '' SHORT_IO_STORM=1; do
 	for options in '' '--compress' '--mode full --drain end --clock soft'; do
-		expect 3 env LD_PRELOAD=./short.so $storm "$TEEPERF" record -q -o x.trace --size 4M \
-			$options ./fake 100000 3 wait
+		expect 3 env LD_PRELOAD=./short.so $storm "$TEEPERF" record -q -o x.trace \
+			--size 4M $options ./fake 100000 3 wait
 		facts x.trace records=100000 end_sections=1 exit=1/3 threads=1
 	done
-	expect 0 env LD_PRELOAD=./short.so $storm "$TEEPERF" export --format folded --weight calls whole.trace
+	expect 0 env LD_PRELOAD=./short.so $storm "$TEEPERF" export --format folded \
+		--weight calls whole.trace
 	cmp out whole.folded || fail "a trace that is read in pieces gives another profile"
 	"$TEEPERF" dump whole.trace >whole.txt
-	expect 0 env LD_PRELOAD=./short.so $storm "$TEEPERF" dump --assemble whole.txt -o again.trace
+	expect 0 env LD_PRELOAD=./short.so $storm "$TEEPERF" dump --assemble whole.txt \
+		-o again.trace
 	cmp again.trace whole.trace || fail "a trace that is written in pieces is another one"
 done
 clean

@@ -16,7 +16,8 @@ expect 0 "$TEEPERF" record -q -o whole.trace ./crash accounts 1 10 0
 
 # check EVENTS [OPTIONS]: small/x.trace lacks events, and its views say so; prints how exactly.
 check() {
-	expect 0 python3 "$lib/views_of_rest.py" "$TEEPERF" small/x.trace "$1" $(($1 / 2)) whole.trace --all
+	expect 0 python3 "$lib/views_of_rest.py" "$TEEPERF" small/x.trace "$1" \
+		$(($1 / 2)) whole.trace --all
 	echo "$2: $(cat out)"
 	[ "$(cat out)" = exact ] || fail "$2: $(cat out), not exact"
 }
@@ -26,7 +27,8 @@ cut() {
 	shift 2
 	mount -t tmpfs -o size=$size tmpfs small
 	expect 1 "$TEEPERF" record -q -o small/x.trace "$@" ./crash accounts 2 $calls 0
-	says "warning: 'small/x.trace' lacks the last [0-9]+ chunks, with [0-9]+ events; the rest" err
+	says "warning: 'small/x.trace' lacks the last [0-9]+ chunks, with [0-9]+ events; the rest" \
+		err
 	check $((4 * calls)) "$* in $size"
 	umount small
 }

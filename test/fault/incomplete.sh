@@ -25,9 +25,11 @@ play() {
 	shift 3
 	counted=
 	[ "$program" = crash ] || counted=--counted
-	expect 0 "$TEEPERF" record -q -o whole.trace --size 16M "$@" "./$program" accounts 2 $((calls / 2)) 0
-	python3 "$lib/fail_writes.py" ./fail.so "$TEEPERF" $events $calls whole.trace $step $counted ${once:-} -- \
-		"$TEEPERF" record -q -o r.trace --size 16M "$@" "./$program" accounts 2 $((calls / 2)) 0
+	expect 0 "$TEEPERF" record -q -o whole.trace \
+		--size 16M "$@" "./$program" accounts 2 $((calls / 2)) 0
+	python3 "$lib/fail_writes.py" ./fail.so "$TEEPERF" $events $calls whole.trace \
+		$step $counted ${once:-} -- "$TEEPERF" record -q -o r.trace \
+		--size 16M "$@" "./$program" accounts 2 $((calls / 2)) 0
 }
 play crash 40000 20000 --drain end
 once=--once play counted 0 20000

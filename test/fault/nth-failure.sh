@@ -44,8 +44,8 @@ for view in top tree threads; do
 done
 nth -- "$tool" analyze --format csv b.trace
 nth -- "$tool" analyze --format json a.trace
-for format in folded flamegraph "flamegraph --inverted" "flamegraph --baseline a.trace" pprof otlp callgrind \
-	perfdata speedscope; do
+for format in folded flamegraph "flamegraph --inverted" "flamegraph --baseline a.trace" pprof otlp \
+	callgrind perfdata speedscope; do
 	nth --prepare 'rm -f out.export' --verify 'test -s out.export' -- \
 		"$tool" export --format $format -o out.export a.trace
 done
@@ -68,15 +68,17 @@ for format in uftrace ctf; do
 done
 expect 0 "$TEEPERF" fleet add -q --to whole.fleet names.trace
 # Of one trace: of several, each that fails has its error, and the others are added.
-nth --prepare 'rm -rf out.fleet' --verify 'diff -r whole.fleet out.fleet' -- "$tool" fleet add -q --to out.fleet names.trace
+nth --prepare 'rm -rf out.fleet' --verify 'diff -r whole.fleet out.fleet' -- "$tool" fleet add -q \
+	--to out.fleet names.trace
 expect 0 "$TEEPERF" fleet add -q --to whole.fleet a.trace
 cp -r whole.fleet compact.fleet
 expect 0 "$TEEPERF" fleet compact -q compact.fleet
-nth --prepare 'rm -rf out.fleet; cp -r whole.fleet out.fleet' --verify 'diff -r compact.fleet out.fleet' -- \
-	"$tool" fleet compact -q out.fleet
+nth --prepare 'rm -rf out.fleet; cp -r whole.fleet out.fleet' \
+	--verify 'diff -r compact.fleet out.fleet' -- "$tool" fleet compact -q out.fleet
 server=
 # Pushed: a run of which a request failed is sent again, so that its rows may be there twice.
-if "$TEEPERF" fleet push --to http://127.0.0.1:1 --retries 0 whole.fleet 2>&1 | grep -q libcurl; then
+if "$TEEPERF" fleet push --to http://127.0.0.1:1 --retries 0 whole.fleet 2>&1 |
+	grep -q libcurl; then
 	echo "no libcurl: nothing is pushed"
 else
 	python3 "$lib/push_server.py" rows port &
@@ -91,7 +93,8 @@ else
 	nth --prepare 'rm -f rows' --verify 'sort -u rows | cmp whole.rows' -- \
 		"$tool" fleet push -q --retries 0 --to "$to" whole.fleet
 	# What failed before is made good.
-	nth --verify 'sort -u rows | cmp whole.rows' -- "$tool" fleet push -q --retries 0 --to "$to" whole.fleet
+	nth --verify 'sort -u rows | cmp whole.rows' -- "$tool" fleet push -q --retries 0 \
+		--to "$to" whole.fleet
 fi
 nth -- "$tool" dump a.trace
 "$TEEPERF" dump a.trace >a.txt
@@ -126,7 +129,8 @@ program=
 await_true '[ "$(find /dev/shm -name "teeperf-$recorder-*.trace")" ]' 'the log'
 # Both of its threads have called something.
 for at in 16 80; do
-	await_true '[ "$(od -An -tu8 -j$at -N8 accounts.killed | tr -d " ")" != 0 ]' 'calls of both threads'
+	await_true '[ "$(od -An -tu8 -j$at -N8 accounts.killed | tr -d " ")" != 0 ]' \
+		'calls of both threads'
 done
 program=$(cat "/proc/$recorder/task/$recorder/children")
 program=${program% }

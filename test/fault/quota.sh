@@ -32,7 +32,8 @@ clean() {
 # While it is written; 700001 is in the middle of a chunk.
 for options in '' '--mode full' '--drain end'; do
 	rm -f x.trace
-	expect 1 limited QUOTA_BYTES=700001 "$TEEPERF" record -o x.trace --size 16M $options ./fake 200000 0 wait
+	expect 1 limited QUOTA_BYTES=700001 "$TEEPERF" record -o x.trace \
+		--size 16M $options ./fake 200000 0 wait
 	one err
 	says "'x.trace': cannot write the trace: Disk quota exceeded \\(remove files there, raise the quota, or" err
 	says "warning: 'x.trace' lacks the last [0-9]+ chunks, with [0-9]+ events; the rest can be analyzed" err
@@ -66,10 +67,11 @@ clean
 
 # The log's memory comes to an end while the program runs: it stays small, and each event is there
 # or told.
-expect 0 limited QUOTA_LOG=40000000 "$TEEPERF" record -o x.trace --size 128M --ready 16M --mode full \
-	./fake 12000000 0
+expect 0 limited QUOTA_LOG=40000000 "$TEEPERF" record -o x.trace --size 128M --ready 16M \
+	--mode full ./fake 12000000 0
 says 'warning: /dev/shm ran full, so the log was smaller than allowed: make room there' err
 fake= # records that were lost are missing between the others
 facts x.trace end_sections=1
-[ "$(fact lost)" -gt 0 ] && [ $(($(fact records) + $(fact lost))) = 12000000 ] || fail "$(cat facts)"
+[ "$(fact lost)" -gt 0 ] && [ $(($(fact records) + $(fact lost))) = 12000000 ] ||
+	fail "$(cat facts)"
 clean

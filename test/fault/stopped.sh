@@ -38,7 +38,8 @@ EOS
 await_calls() {
 	accounts=$1.accounts
 	calls_wanted=$2
-	await_true '[ "$(od -An -tu8 -j16 -N8 "$accounts" | tr -d " ")" -ge "$calls_wanted" ]' "$2 calls in $1"
+	await_true '[ "$(od -An -tu8 -j16 -N8 "$accounts" | tr -d " ")" -ge "$calls_wanted" ]' \
+		"$2 calls in $1"
 }
 
 # start NAME CALLS PACE OPTIONS...: record in the background and wait until calls are made.
@@ -48,7 +49,8 @@ start() {
 	pace=$3
 	shift 3
 	head -c 1024 /dev/zero >"$name.accounts"
-	begin "$name" "$TEEPERF" record -q -o "$name.trace" "$@" ./crash "$name.accounts" 2 "$calls" "$pace"
+	begin "$name" "$TEEPERF" record -q \
+		-o "$name.trace" "$@" ./crash "$name.accounts" 2 "$calls" "$pace"
 	recorder=$begun
 	await_calls "$name" 1
 }
@@ -78,8 +80,7 @@ kill -CONT "$recorder"
 wait "$recorder" || fail "$(cat soft.err)"
 exact soft.trace soft.accounts >lost || fail "the counts are wrong"
 says '^lost=0' lost
-says "the soft clock stood still for [0-9.]+ % of the time, in [0-9]+ places? \([0-9]{3,}\.[0-9] ms" \
-	soft.err
+says "the soft clock stood still for [0-9.]+ % of the time, in [0-9]+ places? \([0-9]{3,}\.[0-9] ms" soft.err
 "$TEEPERF" analyze soft.trace >out 2>err
 says '^coarse     times are coarse for [0-9]+% of the run' out
 grep -q 'times that run backwards' out && fail "a clock that stood still ran backwards"
@@ -89,8 +90,8 @@ core=$(python3 -c 'import os; print(min(os.sched_getaffinity(0)))')
 if taskset -c "$core" true 2>err; then
 	for name in one two; do
 		head -c 1024 /dev/zero >"$name.accounts"
-		begin "$name" taskset -c "$core" "$TEEPERF" record -o "$name.trace" --clock soft --size 8M ./crash \
-			"$name.accounts" 3 30000 0
+		begin "$name" taskset -c "$core" "$TEEPERF" record -o "$name.trace" --clock soft \
+			--size 8M ./crash "$name.accounts" 3 30000 0
 	done
 	ended 0 one
 	ended 0 two

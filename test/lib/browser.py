@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A headless Chromium, driven through chromedriver's W3C HTTP interface with the standard library."""
+"""A headless Chromium, driven through chromedriver's W3C HTTP interface with the standard
+library."""
 import base64
 import json
 import subprocess
@@ -16,9 +17,8 @@ class Browser:
     """Use as a context; input goes through the browser's own event path, not through scripts."""
 
     def __init__(self, width, height):
-        self.driver = subprocess.Popen(
-            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True)
         try:
             self.start(width, height)
         except BaseException:
@@ -35,9 +35,10 @@ class Browser:
             raise RuntimeError("chromedriver does not start")
         self.base = "http://127.0.0.1:%s/session" % port
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                     "--disable-dev-shm-usage", "--disable-extensions", "--disable-component-update",
-                     "--disable-background-networking", "--disable-sync", "--disable-breakpad", "--mute-audio",
-                     "--no-first-run", "--no-default-browser-check", "--window-size=%d,%d" % (width, height)]
+                     "--disable-dev-shm-usage", "--disable-extensions",
+                     "--disable-component-update", "--disable-background-networking",
+                     "--disable-sync", "--disable-breakpad", "--mute-audio", "--no-first-run",
+                     "--no-default-browser-check", "--window-size=%d,%d" % (width, height)]
         answer = self.call("POST", "", {"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": {"args": arguments, "binary": "/usr/bin/chromium"},
             "goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"},
@@ -70,7 +71,8 @@ class Browser:
         self.call("POST", "/url", {"url": url})
 
     def until(self, script):
-        """Until the script returns something that is true; the last it returned, however long a busy machine took."""
+        """Until the script returns something that is true; the last it returned, however long a
+        busy machine took."""
         for _ in range(PATIENCE):
             found = self.run(script)
             if found:
@@ -100,13 +102,15 @@ class Browser:
 
     def wheel(self, x, y, delta, *held):
         """Turn the wheel by so many pixels at a place in the window, with these keys held down."""
-        self.call("POST", "/actions", {"actions": [
-            {"type": "key", "id": "keyboard", "actions": [{"type": "keyDown", "value": key} for key in held]}]})
-        self.call("POST", "/actions", {"actions": [{
-            "type": "wheel", "id": "wheel", "actions": [
-                {"type": "scroll", "x": round(x), "y": round(y), "deltaX": 0, "deltaY": delta, "duration": 0}]}]})
-        self.call("POST", "/actions", {"actions": [
-            {"type": "key", "id": "keyboard", "actions": [{"type": "keyUp", "value": key} for key in held]}]})
+        self.call("POST", "/actions",
+                  {"actions": [{"type": "key", "id": "keyboard",
+                                "actions": [{"type": "keyDown", "value": key} for key in held]}]})
+        self.call("POST", "/actions", {"actions": [{"type": "wheel", "id": "wheel",
+            "actions": [{"type": "scroll", "x": round(x), "y": round(y), "deltaX": 0,
+                         "deltaY": delta, "duration": 0}]}]})
+        self.call("POST", "/actions",
+                  {"actions": [{"type": "key", "id": "keyboard",
+                                "actions": [{"type": "keyUp", "value": key} for key in held]}]})
 
     def keys(self, *names):
         """Press the keys one after the other, and release them in the opposite order."""

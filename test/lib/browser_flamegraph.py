@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_flamegraph.py SVG TALL ICICLE: use the flame graphs of report/flamegraph-browser with mouse and keyboard in a browser.
+"""browser_flamegraph.py SVG TALL ICICLE: use the flame graphs of report/flamegraph-browser with
+mouse and keyboard in a browser.
 
 Leaves light.png and dark.png in the current folder.
 """
@@ -64,7 +65,8 @@ def loads(browser, everything, icicle=False):
         near("width of " + name, frames[name]["width"], whole * share)
     # A flame stands on its root, and what is called lies on its caller; an icicle hangs.
     order = ["program", "main", "left"]
-    check("order", sorted(order, key=lambda name: frames[name]["y"]), order if icicle else order[::-1])
+    check("order", sorted(order, key=lambda name: frames[name]["y"]),
+          order if icicle else order[::-1])
     check("nothing to reset", state["reset"]["shown"], False)
     return state
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_large.py REPORT PATHS: open the report and use it; elements are counted, and times printed, not judged."""
+"""browser_large.py REPORT PATHS: open the report and use it; elements are counted, and times
+printed, not judged."""
 import os
 import sys
 
@@ -33,13 +34,15 @@ Flame.prototype.extend = function () {
 	slices.push([work.steps - before, this.canvas.getAttribute('aria-busy') === 'true']);
 };
 """
-FRAMES = "const {node, x, width, depth} = views.flame.frames; return [node.map(it => views.flame.tree.fn[it]), x, width, depth]"
+FRAMES = ("const {node, x, width, depth} = views.flame.frames; "
+          "return [node.map(it => views.flame.tree.fn[it]), x, width, depth]")
 WORK = "return {...work}"
 
 
 def used(browser):
     """Milliseconds of the main thread, by the processor's clock: other programs do not count."""
-    return 1000 * next(it["value"] for it in browser.devtools("Performance.getMetrics")["metrics"] if it["name"] == "TaskDuration")
+    return 1000 * next(it["value"] for it in browser.devtools("Performance.getMetrics")["metrics"]
+                       if it["name"] == "TaskDuration")
 
 
 def check(what, found, wanted):
@@ -52,13 +55,16 @@ def check(what, found, wanted):
 def main():
     report, wanted = sys.argv[1], int(sys.argv[2])
     url = "file://" + os.path.abspath(report)
-    changes = [
-        ("zoom", {"zoom": "0"}), ("zoom out", {"zoom": ""}), ("inverted", {"inverted": "1"}), ("callers first", {"inverted": ""}),
-        ("collapse recursion", {"recursion": "1"}), ("expand it", {"recursion": ""}), ("hide", {"hide": "3"}), ("show it", {"hide": ""}),
-        ("focus", {"focus": "2"}), ("unfocus", {"focus": ""}), ("search", {"search": "function1"}), ("end of the search", {"search": ""}),
-        ("one thread", {"thread": "1"}), ("all threads", {"thread": ""}), ("by calls", {"weight": "calls"}), ("by time", {"weight": "time"}),
-        ("timeline", {"tab": "timeline"}), ("zoom there", {"view": "1000.200000"}), ("a selection", {"range": "10.90"}),
-        ("its end", {"range": "", "view": ""}), ("table", {"tab": "table"}), ("sorted", {"sort": "calls"}), ("a function", {"fn": "5"}),
+    changes = [("zoom", {"zoom": "0"}), ("zoom out", {"zoom": ""}), ("inverted", {"inverted": "1"}),
+        ("callers first", {"inverted": ""}), ("collapse recursion", {"recursion": "1"}),
+        ("expand it", {"recursion": ""}), ("hide", {"hide": "3"}), ("show it", {"hide": ""}),
+        ("focus", {"focus": "2"}), ("unfocus", {"focus": ""}),
+        ("search", {"search": "function1"}), ("end of the search", {"search": ""}),
+        ("one thread", {"thread": "1"}), ("all threads", {"thread": ""}),
+        ("by calls", {"weight": "calls"}), ("by time", {"weight": "time"}),
+        ("timeline", {"tab": "timeline"}), ("zoom there", {"view": "1000.200000"}),
+        ("a selection", {"range": "10.90"}), ("its end", {"range": "", "view": ""}),
+        ("table", {"tab": "table"}), ("sorted", {"sort": "calls"}), ("a function", {"fn": "5"}),
         ("sandwich", {"tab": "sandwich"}), ("tree", {"tab": "tree"}), ("dark", {"theme": "dark"})]
     with Browser(WIDTH, 900) as browser:
         with open("nothing.html", "w", encoding="utf-8") as file:
@@ -67,7 +73,8 @@ def main():
         browser.devtools("Performance.enable", timeDomain="threadTicks")
         begin = used(browser)
         browser.open(url)
-        check("it is shown", browser.until("return document.documentElement.dataset.loaded === 'yes'"), True)
+        check("it is shown",
+              browser.until("return document.documentElement.dataset.loaded === 'yes'"), True)
         browser.settle()
         check("paths", browser.run("return data.paths.count") > wanted, True)
         paths = browser.run("return data.paths.count")
@@ -93,11 +100,14 @@ def main():
             check("elements after '%s': %d" % (name, elements), elements < ELEMENTS_MAX, True)
         # In small slices the same frames are found; each ends at its limit, but for the children of
         # one node.
-        browser.call("POST", "/execute/async", {"script": CHANGE, "args": [{"tab": "flame", "inverted": "1", "order": "name"}]})
+        browser.call("POST", "/execute/async", {
+            "script": CHANGE, "args": [{"tab": "flame", "inverted": "1", "order": "name"}]})
         whole = browser.run(FRAMES)
         browser.run("slices.length = 0; work.slice = 2000")
-        browser.call("POST", "/execute/async", {"script": CHANGE, "args": [{"inverted": "", "order": "weight"}]})
-        browser.call("POST", "/execute/async", {"script": CHANGE, "args": [{"inverted": "1", "order": "name"}]})
+        browser.call("POST", "/execute/async",
+                     {"script": CHANGE, "args": [{"inverted": "", "order": "weight"}]})
+        browser.call("POST", "/execute/async",
+                     {"script": CHANGE, "args": [{"inverted": "1", "order": "name"}]})
         slices = browser.run("return slices")
         check("slices: %d" % len(slices), len(slices) > 10, True)
         check("steps of slices", max(steps for steps, _ in slices) < 2000 + paths, True)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_latency.py SERVER LIMITED NONE: use latency over time and the slowest calls of the reports of report/latency in a browser. Leaves
-pictures, light and dark, wide and narrow, in the current folder.
-"""
+"""browser_latency.py SERVER LIMITED NONE: use latency over time and the slowest calls of the
+reports of report/latency in a browser. Leaves pictures, light and dark, wide and narrow, in the
+current folder. """
 import os
 import sys
 
@@ -11,7 +11,8 @@ from browser import KEYS, Browser
 KEYS.update({"Right": "\ue014", "Up": "\ue013", "Home": "\ue011"})
 failures = 0
 TEXT = "return document.querySelector('#view-latency %s').textContent"
-ROWS = "return [...document.querySelectorAll('.slowest tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+ROWS = ("return [...document.querySelectorAll('.slowest tbody tr')].map(row => "
+        "[...row.cells].map(cell => cell.textContent))")
 # Cells of the map: calls of all of them, and of those whose colour is not the paper's.
 PAINTED = """
 const view = views.latency.map, {map, pen, ratio} = view;
@@ -44,7 +45,8 @@ start.forEach((at, i) => {
 });
 return names;
 """
-FOOT = "return [...document.querySelectorAll('#foot-numbers span')].map(e => [...e.children].slice(0, 2).map(it => it.textContent))"
+FOOT = ("return [...document.querySelectorAll('#foot-numbers span')].map(e => "
+        "[...e.children].slice(0, 2).map(it => it.textContent))")
 TIP = "return [...document.querySelectorAll('#tip dl > *')].map(e => e.textContent)"
 
 
@@ -58,7 +60,8 @@ def check(what, found, wanted):
 def show(browser, file, fragment):
     browser.open("about:blank")
     browser.open("file://" + os.path.abspath(file) + "#" + fragment)
-    check("%s is shown" % file, browser.until("return document.documentElement.dataset.loaded === 'yes'"), True)
+    check("%s is shown" % file,
+          browser.until("return document.documentElement.dataset.loaded === 'yes'"), True)
     browser.settle()
 
 
@@ -88,24 +91,28 @@ def map_by_mouse_and_keys(browser):
     select(browser, "look_up")
     browser.keys("l")
     browser.settle()
-    check("l shows it", browser.run("return [state.tab, document.querySelector('#view-latency h2 strong').textContent]"), ["latency", "look_up"])
+    check("l shows it", browser.run("return [state.tab, document.querySelector('#view-latency h2 "
+                                    "strong').textContent]"), ["latency", "look_up"])
     x, y, most, column = browser.run(CELL)
     browser.pointer(x, y, False)
     browser.settle()
     check("its tip", browser.run(TIP)[:2], ["Calls", "{:,}".format(most)])
     browser.pointer(x, y)
     browser.settle()
-    check("what was clicked", browser.run(TEXT % "[role=status]").startswith("Calls {:,} · Took ".format(most)), True)
+    check("what was clicked",
+          browser.run(TEXT % "[role=status]").startswith("Calls {:,} · Took ".format(most)), True)
     browser.run("views.latency.map.canvas.focus()")
     browser.keys("Right")
     check("an arrow", browser.run("return views.latency.map.at.column"), column + 1)
-    check("is read aloud", browser.run("return document.getElementById('live').textContent")[:6], "Calls ")
+    check("is read aloud", browser.run("return document.getElementById('live').textContent")[:6],
+          "Calls ")
     browser.keys("Home")
     check("Home", browser.run("return views.latency.map.at.column"), 0)
     browser.screenshot("latency.png")
     browser.keys("Enter")
     browser.settle()
-    check("Enter shows the time", browser.run("return [state.tab, Math.round(views.timeline.from), Math.abs(views.timeline.to - heatColumn(1)) < 2]"),
+    check("Enter shows the time", browser.run("return [state.tab, Math.round(views.timeline.from), "
+                                              "Math.abs(views.timeline.to - heatColumn(1)) < 2]"),
           ["timeline", 0, True])
 
 
@@ -126,14 +133,19 @@ def slowest(browser):
     check("all that is inside is drawn", sum(names.values()), inside + 1)
     check("one request", (names["request"], names["parse"], names["answer"]), (1, 1, 1))
     foot = dict((title, text) for title, text in browser.run(FOOT))
-    check("its numbers", (foot[""], foot["Calls inside"], foot["Takes"][:2]), ("The slowest call", str(inside), "20"))
-    check("the call has the cursor", browser.run("return [document.activeElement === views.timeline.canvas, Boolean(views.timeline.thing)]"), [True, True])
+    check("its numbers", (foot[""], foot["Calls inside"], foot["Takes"][:2]),
+          ("The slowest call", str(inside), "20"))
+    check("the call has the cursor", browser.run(
+        "return [document.activeElement === views.timeline.canvas, Boolean(views.timeline.thing)]"),
+          [True, True])
     browser.screenshot("slowest.png")
     first = browser.run("return state.view")
     browser.keys("w")
     browser.settle()
     check("w goes to the next", browser.run("return state.view") != first, True)
-    check("and says so", browser.run("return document.getElementById('live').textContent").startswith("Slowest call, number 2 of request"), True)
+    check("and says so",
+          browser.run("return document.getElementById('live').textContent").startswith(
+              "Slowest call, number 2 of request"), True)
     browser.run("change({tab: 'table', fn: String(data.functions.name.indexOf('request'))})")
     browser.settle()
     browser.run("document.querySelector('#acts [value=w]').click()")
@@ -152,20 +164,28 @@ def main():
 
         # ---- what is not there
         show(browser, limited, "tab=latency")
-        check("calls that are not all drawn", [row[3] for row in browser.run(ROWS)], ["15,229 *", "15,229 *"])
-        check("and why", browser.run(TEXT % ".edges > .note").startswith("* Only the longest of the calls inside are drawn"), True)
-        for name in browser.run("return data.functions.name.filter((_, fn) => fn < data.functions.count && !data.heat.maps.has(fn))"):
+        check("calls that are not all drawn", [row[3] for row in browser.run(ROWS)],
+              ["15,229 *", "15,229 *"])
+        check("and why", browser.run(TEXT % ".edges > .note").startswith(
+            "* Only the longest of the calls inside are drawn"), True)
+        for name in browser.run("return data.functions.name.filter((_, "
+                                "fn) => fn < data.functions.count && !data.heat.maps.has(fn))"):
             select(browser, name)
-            check("no map of " + name, browser.run("return [...document.querySelectorAll('#view-latency .heat, #view-latency .empty')].map(e => e.hidden)"), [False, True])
-            check("and why not", "for the 4 functions with the most inclusive time" in browser.run(TEXT % ".empty"), True)
+            check("no map of " + name,
+                  browser.run("return [...document.querySelectorAll('#view-latency .heat, "
+                              "#view-latency .empty')].map(e => e.hidden)"), [False, True])
+            check("and why not", "for the 4 functions with the most "
+                  "inclusive time" in browser.run(TEXT % ".empty"), True)
         # Bands say how many calls are in them.
         browser.run("change({tab: 'timeline', view: '0.' + Math.round(data.facts.span / 60)})")
         browser.settle()
         counts = browser.run("""
             const thread = data.facts.threads[0], depth = 3, {cell} = views.timeline, at = thread.begun[depth].findIndex((n, i) => n > 3 && drawnAt(thread, depth)[i] < n);
             return [bandFacts(thread, depth, (at + 0.5) * cell, cell).map(pair => pair[1]), thread.begun[depth][at], drawnAt(thread, depth)[at], at];""")
-        check("counts of a band", counts[0], ["{:,}".format(int(counts[1])), "{:,}".format(int(counts[2]))])
-        browser.run("views.timeline.setView(%d * views.timeline.cell, %d * views.timeline.cell)" % (counts[3], counts[3] + 2))
+        check("counts of a band", counts[0],
+              ["{:,}".format(int(counts[1])), "{:,}".format(int(counts[2]))])
+        browser.run("views.timeline.setView(%d * views.timeline.cell, %d * views.timeline.cell)" %
+                    (counts[3], counts[3] + 2))
         browser.settle()
         check("and they are written upon it", browser.run("""
             const texts = [], {pen} = views.timeline, write = pen.fillText;
@@ -175,18 +195,23 @@ def main():
             return texts.some(text => text.endsWith('more calls'));"""), True)
         browser.screenshot("counts.png")
         show(browser, none, "tab=latency")
-        check("without a clock there is no tab", browser.run("return [state.tab, document.getElementById('tab-latency').hidden, document.querySelector('.of-calls').hidden]"),
-              ["flame", True, True])
+        check("without a clock there is no tab",
+              browser.run("return [state.tab, document.getElementById('tab-latency').hidden, "
+                          "document.querySelector('.of-calls').hidden]"), ["flame", True, True])
 
         # ---- dark and narrow
         for width in (1280, 390):
-            browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-            browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+            browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                             deviceScaleFactor=1, mobile=False)
+            browser.devtools("Emulation.setEmulatedMedia",
+                             features=[{"name": "prefers-color-scheme", "value": "dark"}])
             show(browser, server, "tab=latency&fn=2")
             check("in %d pixels" % width, browser.run(PAINTED)[1], True)
-            check("nothing is wider than the page", browser.run("return document.documentElement.scrollWidth <= innerWidth"), True)
+            check("nothing is wider than the page",
+                  browser.run("return document.documentElement.scrollWidth <= innerWidth"), True)
             browser.screenshot("latency-dark-%d.png" % width)
-        check("errors", [entry["message"] for entry in browser.log("browser") if "willReadFrequently" not in entry["message"]], [])
+        check("errors", [entry["message"] for entry in browser.log("browser")
+                         if "willReadFrequently" not in entry["message"]], [])
     print("%d failures" % failures)
     return failures != 0
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_layout.py FIVE: what is in sight of the report of report/layout. Leaves pictures, light and dark, in the current folder."""
+"""browser_layout.py FIVE: what is in sight of the report of report/layout. Leaves pictures, light
+and dark, in the current folder."""
 import os
 import sys
 
@@ -13,7 +14,8 @@ const view = views.timeline;
 return view.tracks().map(track => [track.rows, track.bottom - view.scroller.scrollTop <= view.height, track.lanes.length, track.lane]);
 """
 SPLIT = "return Number(document.getElementById('split').getAttribute('aria-valuenow'))"
-HEIGHTS = "return [views.timeline.scroller, document.getElementById('part')].map(e => e.getBoundingClientRect().height)"
+HEIGHTS = ("return [views.timeline.scroller, document.getElementById('part')].map(e => "
+           "e.getBoundingClientRect().height)")
 LEGEND = "return [...document.querySelectorAll('#legend > *')].map(e => e.textContent)"
 
 
@@ -27,7 +29,8 @@ def check(what, found, wanted):
 def show(browser, file, fragment=""):
     browser.open("about:blank")
     browser.open("file://" + os.path.abspath(file) + "#" + fragment)
-    check("%s is shown" % file, browser.until("return document.documentElement.dataset.loaded === 'yes'"), True)
+    check("%s is shown" % file,
+          browser.until("return document.documentElement.dataset.loaded === 'yes'"), True)
     browser.settle()
 
 
@@ -55,8 +58,10 @@ def splits(browser):
     check("Home", browser.run(SPLIT), 15)
     check("the address has it", browser.run("return location.hash.includes('split=15')"), True)
     browser.keys("Enter")
-    check("Enter", (browser.run(SPLIT), browser.run("return location.hash.includes('split=')")), (60, False))
-    box = browser.run("const b = document.getElementById('split').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]")
+    check("Enter", (browser.run(SPLIT), browser.run("return location.hash.includes('split=')")),
+          (60, False))
+    box = browser.run("const b = document.getElementById('split').getBoundingClientRect(); "
+                      "return [b.x + b.width / 2, b.y + b.height / 2]")
     drag(browser, *box, box[1] - 100)
     less = browser.run(SPLIT)
     check("dragged up", less < 60, True)
@@ -73,18 +78,23 @@ def splits(browser):
 def main():
     file = sys.argv[1]
     with Browser(1440, 900) as browser:
-        browser.devtools("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
+        browser.devtools("Emulation.setDeviceMetricsOverride", width=1440, height=900,
+                         deviceScaleFactor=1, mobile=False)
         show(browser, file, "tab=timeline")
-        check("the head is one line", browser.run("return document.querySelector('header').getBoundingClientRect().height <= 60"), True)
+        check("the head is one line", browser.run(
+            "return document.querySelector('header').getBoundingClientRect().height <= 60"), True)
         tracks = browser.run(TRACKS)
         check("five threads", len(tracks), 5)
-        check("all of them are in sight, with a lane", [track[1:3] for track in tracks], [[True, 1]] * 5)
+        check("all of them are in sight, with a lane", [track[1:3] for track in tracks],
+              [[True, 1]] * 5)
         for scheme in ("light", "dark"):
-            browser.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            browser.devtools("Emulation.setEmulatedMedia",
+                             features=[{"name": "prefers-color-scheme", "value": scheme}])
             browser.settle()
             browser.screenshot("five-%s.png" % scheme)
         # A thread that is opened has all of its rows.
-        box = browser.run("const b = views.timeline.canvas.getBoundingClientRect(); return [b.x + 30, b.y + views.timeline.tracks()[0].top + 8]")
+        box = browser.run("const b = views.timeline.canvas.getBoundingClientRect(); "
+                          "return [b.x + 30, b.y + views.timeline.tracks()[0].top + 8]")
         browser.pointer(*box)
         browser.settle()
         opened = browser.run(TRACKS)
@@ -95,8 +105,10 @@ def main():
         splits(browser)
         # ---- the legend
         show(browser, file)
-        check("files have colours", sorted(browser.run(LEGEND)), sorted(["file"] + ["part%d.c" % i for i in range(6)]))
-        colours = browser.run("return [...document.querySelectorAll('#legend .dot')].map(e => e.style.background)")
+        check("files have colours", sorted(browser.run(LEGEND)),
+              sorted(["file"] + ["part%d.c" % i for i in range(6)]))
+        colours = browser.run("return [...document.querySelectorAll('#legend .dot')].map(e => "
+                              "e.style.background)")
         check("each its own", len(set(colours)), 6)
         browser.run("change({colour: 'function'})")
         legend = browser.run(LEGEND)
@@ -107,13 +119,16 @@ def main():
         check("notes open", browser.run("return document.getElementById('notes').open"), True)
         browser.screenshot("notes.png")
         browser.keys("Escape")
-        check("Escape closes them", browser.run("return [document.getElementById('notes').open, document.activeElement.tagName]"),
+        check("Escape closes them", browser.run(
+            "return [document.getElementById('notes').open, document.activeElement.tagName]"),
               [False, "SUMMARY"])
         for width in (390, 900, 1100):
-            browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+            browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=800,
+                             deviceScaleFactor=1, mobile=False)
             show(browser, file, "tab=timeline")
-            check("one line at %d" % width, browser.run("return [document.querySelector('header').getBoundingClientRect().height <= 60,"
-                                                        "document.documentElement.scrollWidth <= innerWidth]"), [True, True])
+            check("one line at %d" % width, browser.run(
+                "return [document.querySelector('header').getBoundingClientRect().height <= "
+                "60,document.documentElement.scrollWidth <= innerWidth]"), [True, True])
             browser.screenshot("head-%d.png" % width)
         check("errors", [entry["message"] for entry in browser.log("browser")], [])
     print("%d failures" % failures)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_report.py REPORT DIFF TIMELESS EMPTY: use the reports of report/browser with mouse and keyboard in a
-browser. Leaves pictures of each view, light and dark, in the current folder.
-"""
+"""browser_report.py REPORT DIFF TIMELESS EMPTY: use the reports of report/browser with mouse and
+keyboard in a browser. Leaves pictures of each view, light and dark, in the current folder. """
 import os
 import re
 import sys
@@ -50,7 +49,8 @@ class Report:
     def open(self, fragment="", wait=True):
         self.browser.open("about:blank")
         self.browser.open(self.url + "#" + fragment)
-        if wait and not self.browser.until("return document.documentElement.dataset.loaded === 'yes'"):
+        if wait and \
+                not self.browser.until("return document.documentElement.dataset.loaded === 'yes'"):
             check("the report is shown", self.browser.run("return document.body.innerText"), "")
 
     def settle(self):
@@ -69,12 +69,13 @@ class Report:
         self.browser.pointer(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2)
 
     def hover(self, frame):
-        self.browser.pointer(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2, False)
+        self.browser.pointer(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2,
+                             False)
 
     def click_on(self, selector):
-        box = self.browser.run("const e = document.querySelector(%r); e.scrollIntoView({block: 'nearest'});"
-                               "const b = e.getBoundingClientRect();"
-                               "return {x: b.x, y: b.y, width: b.width, height: b.height}" % selector)
+        box = self.browser.run("const e = document.querySelector(%r); e.scrollIntoView({block: "
+                               "'nearest'});const b = e.getBoundingClientRect();return {x: b.x, y: "
+                               "b.y, width: b.width, height: b.height}" % selector)
         self.click(box)
         self.settle()
 
@@ -82,7 +83,8 @@ class Report:
         return self.browser.run("return document.querySelector(%r).textContent" % selector)
 
     def texts(self, selector):
-        return self.browser.run("return [...document.querySelectorAll(%r)].map(e => e.textContent)" % selector)
+        return self.browser.run("return [...document.querySelectorAll(%r)].map(e => "
+                                "e.textContent)" % selector)
 
     def drag(self, x0, y0, x1, y1):
         self.browser.call("POST", "/actions", {"actions": [{
@@ -99,18 +101,19 @@ def loads(report):
     report.open()
     state = report.state()
     frames = state["frames"]
-    check("frames", sorted(frames), sorted([
-        "program", "main", "left", "x", "y", EVIL, MARKUP, "loop", "turn", "turn'", "turn' again", "leaf"]))
+    check("frames", sorted(frames), sorted(["program", "main", "left", "x", "y", EVIL, MARKUP,
+        "loop", "turn", "turn'", "turn' again", "leaf"]))
     whole = state["width"]
     near("the root", frames["program"]["width"], whole)
     near("main", frames["main"]["width"], whole / 2)
     near("left", frames["left"]["width"], whole * 0.3)
     near(EVIL, frames[EVIL]["width"], whole * 0.15)
-    check("callers are above", frames["program"]["y"] < frames["main"]["y"] < frames["left"]["y"], True)
-    check("the heaviest is at the left", frames["left"]["x"] < frames[EVIL]["x"] < frames[MARKUP]["x"], True)
-    check("scripts", report.browser.run(
-        "return [document.querySelectorAll('script:not([type]), img').length, typeof window.hacked]"),
-        [1, "undefined"])
+    check("callers are above", frames["program"]["y"] < frames["main"]["y"] < frames["left"]["y"],
+          True)
+    check("the heaviest is at the left",
+          frames["left"]["x"] < frames[EVIL]["x"] < frames[MARKUP]["x"], True)
+    check("scripts", report.browser.run("return [document.querySelectorAll('script:not([type]), "
+        "img').length, typeof window.hacked]"), [1, "undefined"])
     check("tiles", report.texts(".tiles dd:not(.sub)"), ["1.000 µs", "2", "22", "none", "tsc"])
     return state
 
@@ -178,7 +181,8 @@ def transforms(report, before):
     check("undone", report.state()["frames"], before["frames"])
     report.press("f")
     state = report.state()
-    check("focus", (state["chips"], sorted(state["frames"])), (["Focus: left×"], ["left", "program", "x", "y"]))
+    check("focus", (state["chips"], sorted(state["frames"])),
+          (["Focus: left×"], ["left", "program", "x", "y"]))
     near("focused", state["frames"]["left"]["width"], before["width"])
     report.click_on(".chip")
     check("its chip undoes it", report.state()["frames"], before["frames"])
@@ -190,7 +194,8 @@ def transforms(report, before):
     state = report.state()["frames"]
     check("inverted", state["leaf"]["depth"], 1)
     check("callers are below", state["loop"]["depth"], 1)
-    check("self time", (state["x"]["total"], state["leaf"]["total"], state["left"]["total"]), (300, 200, 100))
+    check("self time", (state["x"]["total"], state["leaf"]["total"], state["left"]["total"]),
+          (300, 200, 100))
     report.press("i", "u")
     state = report.state()["frames"]
     check("flames", state["program"]["y"] > state["main"]["y"] > state["left"]["y"], True)
@@ -214,9 +219,9 @@ def timeline(report):
     report.press("2")
     state = report.state("views.part")
     near("everything", state["frames"]["program"]["total"], 2000, 0)
-    box = report.browser.run("const b = views.timeline.canvas.getBoundingClientRect(), t = views.timeline;"
-                             "return {x: b.x, y: b.y, g: t.gutter, w: t.width - t.gutter,"
-                             "tops: t.tracks().map(k => k.top), span: data.facts.span}")
+    box = report.browser.run("const b = views.timeline.canvas.getBoundingClientRect(), "
+                             "t = views.timeline;return {x: b.x, y: b.y, g: t.gutter, w: t.width - "
+                             "t.gutter,tops: t.tracks().map(k => k.top), span: data.facts.span}")
     x = lambda ns: box["x"] + box["g"] + box["w"] * ns / box["span"]
     first, second = (box["y"] + top + 8 for top in box["tops"])
     # From 100 to 400 in the first thread: 200 of x, 100 of y. Cells are 8 wide.
@@ -224,14 +229,14 @@ def timeline(report):
     state = report.state("views.part")
     check("selection", state["chips"], ["Selected: 96 ns – 400 ns in one 0, times as recorded×"])
     frames = state["frames"]
-    check("its flame graph", (frames["program"]["total"], frames["x"]["total"], frames["y"]["total"]),
-          (304, 204, 100))
+    check("its flame graph",
+          (frames["program"]["total"], frames["x"]["total"], frames["y"]["total"]), (304, 204, 100))
     report.browser.screenshot("selection.png")
     report.press("1")
     check("the flame graph has it, too", report.state()["frames"]["program"]["total"], 304)
     report.press("3")
-    check("and the table", (report.text('tr[data-fn="2"] .self'), report.text('tr[data-fn="2"] .calls')),
-          ("204 ns", "–"))
+    check("and the table", (report.text('tr[data-fn="2"] .self'),
+                            report.text('tr[data-fn="2"] .calls')), ("204 ns", "–"))
     report.press("2", "x")
     # A click on a call selects its function; the canvas then has the keys.
     report.browser.pointer(x(250), first + 2 * 18)
@@ -239,7 +244,8 @@ def timeline(report):
     report.press("+")
     report.browser.until("return location.hash.includes('view=')")
     report.settle()
-    view = report.browser.run("return [views.timeline.from, views.timeline.to, location.hash.includes('view=')]")
+    view = report.browser.run("return [views.timeline.from, views.timeline.to, "
+                              "location.hash.includes('view=')]")
     near("plus zooms", view[1] - view[0], box["span"] / 2)
     check("the address has the view", view[2], True)
     report.press("v")
@@ -259,10 +265,12 @@ def table(report):
     names = report.texts("#table-body .name")
     check("by self time", (len(names), names[0] in (EVIL, "x", "turn")), (9, True))
     # Short, with the whole name in its title.
-    whole = report.browser.run("return [...document.querySelectorAll('#table-body .name')].map(cell => cell.title)")
+    whole = report.browser.run(
+        "return [...document.querySelectorAll('#table-body .name')].map(cell => cell.title)")
     check("hostile names are text", MARKUP in whole, True)
     row = report.texts('tr[data-fn="6"] td')
-    check("a row", row[:6] + row[-1:], ["turn", "700 ns", "35.0%", "900 ns", "3", "667 ns", "prog.c:7"])
+    check("a row", row[:6] + row[-1:],
+          ["turn", "700 ns", "35.0%", "900 ns", "3", "667 ns", "prog.c:7"])
     report.click_on("th.calls button")
     calls = [int(text) for text in report.texts("#table-body .calls")]
     check("by calls", calls, sorted(calls, reverse=True))
@@ -272,7 +280,8 @@ def table(report):
     check("said to screen readers", report.browser.run(
         "return document.querySelector('th.calls').getAttribute('aria-sort')"), "ascending")
     report.click_on('tr[data-fn="6"] .name')
-    check("durations", (report.text("#durations-name"), report.texts("#durations-facts dd")[0]), ("turn", "3"))
+    check("durations", (report.text("#durations-name"), report.texts("#durations-facts dd")[0]),
+          ("turn", "3"))
     # Three calls of 5 ns that are not known, and three that it made, of 2.
     check("how far off it may be", "700 ns ± 21 ns" in report.text("#foot-numbers"), True)
     report.press("Up")
@@ -292,18 +301,20 @@ def sorts(report, wanted):
     """Each heading that is there is seen, and sorts by what stands below it."""
     report.press("3")
     report.settle()
-    heads = report.browser.run("return [...document.querySelectorAll('#table-head th:not([hidden])')].map(e => "
-                               "[e.className, e.textContent.replace(/[▲▼]/, ''), e.firstChild.offsetWidth > 0])")
+    heads = report.browser.run("return [...document.querySelectorAll('#table-head "
+                               "th:not([hidden])')].map(e => [e.className, "
+                               "e.textContent.replace(/[▲▼]/, ''), e.firstChild.offsetWidth > 0])")
     check("headings", heads, [[name, title, True] for name, title in wanted])
     for name, _ in wanted:
         report.click_on("th.%s button" % name)
-        order, cells = report.browser.run(
-            "return [document.querySelector('th.%s').ariaSort, [...document.querySelectorAll('#table-body td.%s')]"
-            ".map(e => e.textContent)]" % (name, name))
+        order, cells = report.browser.run("return [document.querySelector('th.%s').ariaSort, "
+            "[...document.querySelectorAll('#table-body td.%s')].map(e => e.textContent)]" %
+            (name, name))
         check("%s sorts" % name, order in ("ascending", "descending"), True)
         if name == "histogram":
             continue
-        values = [cell.lower() for cell in cells] if name in ("name", "place") else list(map(number, cells))
+        values = [cell.lower()
+                  for cell in cells] if name in ("name", "place") else list(map(number, cells))
         check("by %s, %s" % (name, order), values, sorted(values, reverse=order == "descending"))
     report.browser.run("change({sort: 'self'})")
 
@@ -314,10 +325,11 @@ def frames(report, before):
     report.open()
     report.click(report.state()["frames"]["turn'"])
     report.settle()
-    check("a frame", (report.text("#foot-name"), report.browser.run(columns)), ("turn", [
-        ["", "This frame", "The function"], ["Total", "700 ns · 35.0%", ""], ["Self", "300 ns · 15.0%", "700 ns ± 21 ns"],
-        ["Calls", "1", "3"], ["Mean", "700 ns", "667 ns"], ["Inclusive", "", "900 ns"],
-        ["p50 / p99", "", "688 ns / 900 ns"]]))
+    check("a frame", (report.text("#foot-name"), report.browser.run(columns)),
+          ("turn", [["", "This frame", "The function"], ["Total", "700 ns · 35.0%", ""],
+              ["Self", "300 ns · 15.0%", "700 ns ± 21 ns"],
+              ["Calls", "1", "3"], ["Mean", "700 ns", "667 ns"], ["Inclusive", "", "900 ns"],
+              ["p50 / p99", "", "688 ns / 900 ns"]]))
     report.click(report.state()["frames"]["turn"])
     report.settle()
     check("another of the same function", report.browser.run(columns)[1][1], "900 ns · 45.0%")
@@ -328,15 +340,19 @@ def frames(report, before):
     for inverted in ("", "1"):
         report.browser.run("change({inverted: %r})" % inverted)
         report.settle()
-        report.browser.run("const {tree} = views.flame; const leaf = tree.fn.indexOf(data.functions.name.indexOf('leaf'));"
-                           "views.flame.select(leaf)")
+        report.browser.run(
+            "const {tree} = views.flame; const leaf = "
+            "tree.fn.indexOf(data.functions.name.indexOf('leaf'));views.flame.select(leaf)")
         report.press("y")
-        report.browser.until("return document.getElementById('live').textContent.includes('copied')")
+        report.browser.until(
+            "return document.getElementById('live').textContent.includes('copied')")
         report.press("/")
         report.browser.keys("Control", "v")
         report.settle()
         turn = " turn (prog.c:7)"
-        check("the stack is copied" + inverted, report.browser.run("return document.getElementById('search').value"), "leaf (prog.c:9)" + ("" if inverted else turn * 3 + " loop (prog.c:8)"))
+        check("the stack is copied" + inverted,
+              report.browser.run("return document.getElementById('search').value"),
+              "leaf (prog.c:9)" + ("" if inverted else turn * 3 + " loop (prog.c:8)"))
         report.press("Escape")
     report.browser.run("change({inverted: ''})")
     report.settle()
@@ -352,35 +368,42 @@ def frames(report, before):
     report.settle()
     report.click(report.state("views.sandwich.callees")["frames"]["leaf"])
     report.settle()
-    check("in the sandwich", report.browser.run(columns)[:2], [["", "leaf", "The function"], ["Total", "200 ns · 22.2%", ""]])
+    check("in the sandwich", report.browser.run(columns)[:2],
+          [["", "leaf", "The function"], ["Total", "200 ns · 22.2%", ""]])
     report.press("5")
     report.settle()
     check("other tabs have no frame", report.browser.run(columns)[0], ["Self", "700 ns ± 21 ns"])
-    report.browser.run("[...document.querySelectorAll('#tree-body tr')].find(r => r.cells[0].textContent.includes('loop')).click()")
+    report.browser.run("[...document.querySelectorAll('#tree-body tr')].find(r => "
+                       "r.cells[0].textContent.includes('loop')).click()")
     report.press("Right", "Right")
-    check("a branch", report.browser.run(columns)[:2], [["", "This frame", "The function"], ["Total", "900 ns · 45.0%", ""]])
+    check("a branch", report.browser.run(columns)[:2],
+          [["", "This frame", "The function"], ["Total", "900 ns · 45.0%", ""]])
     report.press("2")
     report.settle()
-    box = report.browser.run("const b = views.timeline.canvas.getBoundingClientRect(), t = views.timeline;"
-                             "return {x: b.x + t.x(250), y: b.y + t.tracks()[0].top + 2 * 18 + 8}")
+    box = report.browser.run("const b = views.timeline.canvas.getBoundingClientRect(), "
+                             "t = views.timeline;return {x: b.x + t.x(250), y: "
+                             "b.y + t.tracks()[0].top + 2 * 18 + 8}")
     report.browser.pointer(box["x"], box["y"])
     report.settle()
     check("a call", (report.text("#foot-name"), report.browser.run(columns)[:3]),
-          ("x", [["", "This call", "The function"], ["Takes", "300 ns", ""], ["Begins at", "0 ns", ""]]))
+          ("x",
+           [["", "This call", "The function"], ["Takes", "300 ns", ""], ["Begins at", "0 ns", ""]]))
 
 
 def keys_after_mouse(report):
     """Keys are for what the mouse was used on, though no canvas was clicked."""
     browser = report.browser
     report.open("tab=timeline")
-    box = browser.run("const b = views.timeline.canvas.getBoundingClientRect(), m = views.timeline.map.getBoundingClientRect();"
-                      "return {x: b.x + b.width / 2, y: b.y + 40, map: m.y + m.height / 2}")
+    box = browser.run("const b = views.timeline.canvas.getBoundingClientRect(), "
+                      "m = views.timeline.map.getBoundingClientRect();return {x: "
+                      "b.x + b.width / 2, y: b.y + 40, map: m.y + m.height / 2}")
     span = browser.run("return data.facts.span")
     view = "return views.timeline.to - views.timeline.from"
 
     def zoom():
         browser.wheel(box["x"], box["y"], -400, KEYS["Control"])
-        check("the wheel zooms", bool(browser.until("return views.timeline.to - views.timeline.from < data.facts.span / 2")), True)
+        check("the wheel zooms", bool(browser.until(
+            "return views.timeline.to - views.timeline.from < data.facts.span / 2")), True)
 
     for key in ("Escape", "0"):
         zoom()
@@ -415,7 +438,8 @@ def keys_after_mouse(report):
     all_frames = report.state()["frames"]
     for key in ("Escape", "0", "Backspace", "-"):
         report.click(all_frames["main"])
-        check("zoomed", report.state()["frames"]["main"]["width"] > all_frames["main"]["width"], True)
+        check("zoomed", report.state()["frames"]["main"]["width"] > all_frames["main"]["width"],
+              True)
         report.click_on('[data-name="up"] [value=""]')
         report.press(key)
         check("%s after a button" % key, report.state()["frames"], all_frames)
@@ -478,11 +502,13 @@ def accessible(report):
     for tab in ("flame", "timeline", "table", "sandwich", "tree"):
         browser.run("change({tab: %r})" % tab)
         report.settle()
-        check("ids and attributes in %s of %s" % (tab, report.url[-12:]), browser.run(ACCESSIBLE), [])
+        check("ids and attributes in %s of %s" % (tab, report.url[-12:]), browser.run(ACCESSIBLE),
+              [])
         nodes = browser.devtools("Accessibility.getFullAXTree")["nodes"]
         nameless = [node["role"]["value"] for node in nodes if not node.get("ignored") and
-                    node["role"]["value"] in ("button", "tab", "combobox", "searchbox", "application", "Canvas", "grid", "treegrid")
-                    and not node.get("name", {}).get("value")]
+                    node["role"]["value"] in ("button", "tab", "combobox", "searchbox",
+                                              "application", "Canvas", "grid", "treegrid") and
+                    not node.get("name", {}).get("value")]
         check("nothing to be used is without a name in %s" % tab, nameless, [])
     roles = {node["role"]["value"] for node in nodes}
     check("the tree of what can be used is there", {"tab", "button", "treegrid"} <= roles, True)
@@ -510,10 +536,10 @@ def tree(report):
     report.click_on("#tree-body tr")
     report.press("Home", "Right")
     names = report.texts("#tree-body td:first-child")
-    check("the root is open", sorted(name.lstrip("▸▾") for name in names[:2]), ["loop", "program"] if "loop" in names[1] else ["main", "program"])
-    check("levels", report.browser.run(
-        "return [...document.querySelectorAll('#tree-body tr')].slice(0, 2).map(r => r.getAttribute('aria-level'))"),
-        ["1", "2"])
+    check("the root is open", sorted(name.lstrip("▸▾") for name in names[:2]),
+          ["loop", "program"] if "loop" in names[1] else ["main", "program"])
+    check("levels", report.browser.run("return [...document.querySelectorAll('#tree-body "
+        "tr')].slice(0, 2).map(r => r.getAttribute('aria-level'))"), ["1", "2"])
     report.press("*", "Down", "*")
     check("all rows are gridcells", report.browser.run(
         "return document.querySelectorAll('#tree-body td:not([role=gridcell])').length"), 0)
@@ -532,8 +558,10 @@ def remembers(report):
     report.open("tab=table&sort=calls&search=turn")
     check("a link leads to the same", (report.texts("#table-body .name"), report.text("#chips")),
           (["turn"], "1 function, 45.0% with what they call"))
-    for hostile in ("zoom=0.99999.-1.x&tab=flame", "hide=99999.1&focus=77777&fn=1e9&range=9.1.1&view=9.0",
-                    "tab=nothing&thread=5&order=x&sort=y&weight=z", "range=0.100000.7.-1&tab=timeline"):
+    for hostile in ("zoom=0.99999.-1.x&tab=flame",
+                    "hide=99999.1&focus=77777&fn=1e9&range=9.1.1&view=9.0",
+                    "tab=nothing&thread=5&order=x&sort=y&weight=z",
+                    "range=0.100000.7.-1&tab=timeline"):
         report.open(hostile)
         check("nonsense in the address: " + hostile, report.browser.run(
             "return [document.getElementById('broken').hidden, data.loaded]"), [True, True])
@@ -545,7 +573,8 @@ def looks(report):
         browser.devtools("Emulation.setEmulatedMedia",
                          features=[{"name": "prefers-color-scheme", "value": scheme}])
         report.open()
-        colours = browser.run("const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]")
+        colours = browser.run("const s = getComputedStyle(document.body); "
+                              "return [s.backgroundColor, s.color]")
         light = [sum(map(int, c.strip("rgb()").split(",")[:3])) for c in colours]
         check("paper and ink in %s" % scheme, (light[0] > light[1]) == (scheme == "light"), True)
         for tab in ("flame", "timeline", "table", "sandwich", "tree"):
@@ -553,7 +582,8 @@ def looks(report):
             report.settle()
             browser.screenshot("%s-%s.png" % (tab, scheme))
     report.press("t")
-    check("the button chooses", browser.run("return document.documentElement.dataset.theme"), "light")
+    check("the button chooses", browser.run("return document.documentElement.dataset.theme"),
+          "light")
     report.press("t", "t")
     # Contrast of text, by the rule of WCAG.
     for scheme in ("light", "dark"):
@@ -583,7 +613,8 @@ return all.filter(pair => !(pair[1] >= 4.5));""")
         report.settle()
         check("nothing sticks out at %d" % width, browser.run(
             "return document.documentElement.scrollWidth <= innerWidth"), True)
-        check("crisp", browser.run("return views.flame.canvas.width === 2 * views.flame.width"), True)
+        check("crisp", browser.run("return views.flame.canvas.width === 2 * views.flame.width"),
+              True)
         browser.screenshot("width-%d.png" % width)
     browser.devtools("Emulation.clearDeviceMetricsOverride")
     browser.devtools("Emulation.setEmulatedMedia", features=[])
@@ -595,7 +626,8 @@ def compares(report):
     check("widths are after", state["frames"]["main"]["total"], 1000)
     report.hover(state["frames"]["left"])
     check("the change", "Before300 nsChange+300 ns (+100%)" in report.state()["tip"], True)
-    colour = "return nodeColour(views.flame.tree, views.flame.frames.node.find(n => functionName(views.flame.tree.fn[n]) === %r))"
+    colour = ("return nodeColour(views.flame.tree, views.flame.frames.node.find(n => "
+              "functionName(views.flame.tree.fn[n]) === %r))")
     more, less, same = (report.browser.run(colour % name) for name in ("left", "loop", EVIL))
     reds = [int(c.strip("rgb()").split()[0]) for c in (more, less)]
     check("more is warmer than less", (reds[0] > reds[1], same not in (more, less)), (True, True))
@@ -613,25 +645,30 @@ def fails(browser, reports):
     timeless.open()
     check("without a clock widths are calls", timeless.state()["frames"]["main"]["total"], 3)
     timeless.press("2")
-    check("no timeline", timeless.text("#no-timeline"), "Recorded without a clock, so there is no timeline.")
+    check("no timeline", timeless.text("#no-timeline"),
+          "Recorded without a clock, so there is no timeline.")
     timeless.press("3")
-    check("only calls", timeless.browser.run(
-        "return [...document.querySelectorAll('#table-head th:not([hidden])')].map(e => e.className)"),
-        ["name", "calls", "place"])
+    check("only calls", timeless.browser.run("return [...document.querySelectorAll('#table-head "
+        "th:not([hidden])')].map(e => e.className)"), ["name", "calls", "place"])
     empty.open()
     for tab in "23451":
         empty.press(tab)
-    check("nothing is no error", browser.run("return document.getElementById('broken').hidden"), True)
+    check("nothing is no error", browser.run("return document.getElementById('broken').hidden"),
+          True)
     with open(whole.url[7:], encoding="utf-8") as file:
         text = file.read()
     at = text.index('id="data-paths">')
     with open("cut.html", "w", encoding="utf-8") as file:
-        file.write(text[:at + 40] + "</script>" + text[text.index("\n<script>") if "\n<script>" in text else at:])
+        file.write(text[:at + 40] + "</script>" +
+                   text[text.index("\n<script>") if "\n<script>" in text else at:])
     Report(browser, "cut.html").open(wait=False)
-    check("a damaged report says so", browser.until("return !document.getElementById('broken').hidden"), True)
-    script = browser.devtools("Page.addScriptToEvaluateOnNewDocument", source="delete self.DecompressionStream")
+    check("a damaged report says so",
+          browser.until("return !document.getElementById('broken').hidden"), True)
+    script = browser.devtools("Page.addScriptToEvaluateOnNewDocument",
+                              source="delete self.DecompressionStream")
     whole.open(wait=False)
-    check("an old browser", browser.until("return !document.getElementById('too-old').hidden"), True)
+    check("an old browser", browser.until("return !document.getElementById('too-old').hidden"),
+          True)
     browser.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
     browser.devtools("Emulation.setScriptExecutionDisabled", value=True)
     whole.open(wait=False)
@@ -656,13 +693,15 @@ def main():
         tree(report)
         frames(report, before)
         keys_after_mouse(report)
-        sorts(report, [("name", "Function"), ("self", "Self"), ("share", "Self %"), ("inclusive", "Inclusive"),
-                       ("calls", "Calls"), ("mean", "Mean"), ("p50", "p50"), ("p90", "p90"), ("p99", "p99"),
+        sorts(report, [("name", "Function"), ("self", "Self"), ("share", "Self %"),
+                       ("inclusive", "Inclusive"), ("calls", "Calls"), ("mean", "Mean"),
+                       ("p50", "p50"), ("p90", "p90"), ("p99", "p99"),
                        ("max", "Max"), ("histogram", "Durations"), ("place", "Source")])
         diff.open()
-        sorts(diff, [("name", "Function"), ("self", "Self"), ("share", "Self %"), ("before", "Before"),
-                     ("change", "Change"), ("inclusive", "Inclusive"), ("calls", "Calls"),
-                     ("callsBefore", "Calls before"), ("mean", "Mean"), ("p99", "p99"), ("place", "Source")])
+        sorts(diff, [("name", "Function"), ("self", "Self"), ("share", "Self %"),
+                     ("before", "Before"), ("change", "Change"), ("inclusive", "Inclusive"),
+                     ("calls", "Calls"), ("callsBefore", "Calls before"), ("mean", "Mean"),
+                     ("p99", "p99"), ("place", "Source")])
         for page in (report, diff, timeless, empty):
             accessible(page)
         remembers(report)

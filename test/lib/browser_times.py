@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_times.py KNOWN WAIT MIXED PLAIN: use the reports of report/times in a browser, and compare what they show with KNOWN.json."""
+"""browser_times.py KNOWN WAIT MIXED PLAIN: use the reports of report/times in a browser, and
+compare what they show with KNOWN.json."""
 import json
 import os
 import sys
@@ -9,8 +10,10 @@ from browser import Browser
 
 failures = 0
 TIMES = ["cpu", "wait", "preempted"]
-COLUMNS = "return [...document.querySelectorAll('#table-head th:not([hidden])')].map(e => e.className).filter(name => name.includes('_'))"
-CELLS = "return [...document.querySelectorAll('#table-body tr')].map(row => [...row.querySelectorAll('td.name, td.%s')].map(e => e.textContent))"
+COLUMNS = ("return [...document.querySelectorAll('#table-head th:not([hidden])')].map(e => "
+           "e.className).filter(name => name.includes('_'))")
+CELLS = ("return [...document.querySelectorAll('#table-body tr')].map(row => "
+         "[...row.querySelectorAll('td.name, td.%s')].map(e => e.textContent))")
 WIDTHS = """
 const tree = views.flame.tree, sums = {};
 for (let i = 0; i < tree.count; i++)
@@ -33,7 +36,8 @@ return timeColours.map(colour => {
 			return true;
 	return false;
 });"""
-BUTTONS = "return [...document.querySelectorAll('.of-times')].filter(e => e.offsetWidth).map(e => e.value)"
+BUTTONS = ("return [...document.querySelectorAll('.of-times')].filter(e => "
+           "e.offsetWidth).map(e => e.value)")
 
 
 def check(what, found, wanted):
@@ -46,7 +50,8 @@ def check(what, found, wanted):
 def show(browser, name, fragment=""):
     browser.open("about:blank")
     browser.open("file://" + os.path.abspath(name + ".html") + "#" + fragment)
-    check("%s is shown" % name, browser.until("return document.documentElement.dataset.loaded === 'yes'"), True)
+    check("%s is shown" % name,
+          browser.until("return document.documentElement.dataset.loaded === 'yes'"), True)
     browser.settle()
 
 
@@ -65,7 +70,8 @@ def main():
         for name in TIMES:
             click(browser, '[data-name=weight] [value="%s"]' % name)
             found = browser.run(WIDTHS)
-            check("widths by " + name, {row["function"]: found[row["function"]] for row in functions},
+            check("widths by " + name,
+                  {row["function"]: found[row["function"]] for row in functions},
                   {row["function"]: row["self_%s_ns" % name] for row in functions})
         # ---- strips of frames, and bars of rows
         click(browser, '[data-name=weight] [value="time"]')
@@ -81,14 +87,18 @@ def main():
         check("they are painted", browser.run(PAINTED), [True, True, True])
         browser.keys("p")
         browser.settle()
-        check("p hides them", (browser.run(PAINTED), browser.run(LEGEND)[0]), ([False, False, False], "function"))
+        check("p hides them", (browser.run(PAINTED), browser.run(LEGEND)[0]),
+              ([False, False, False], "function"))
         browser.keys("p")
         browser.run("change({tab: 'table', weight: 'time'})")
         browser.settle()
         browser.screenshot("bars.png")
-        check("bars", browser.run("return [...document.querySelectorAll('#table-body tr')].find(r => r.cells[0].textContent === 'wait')"
-                                  ".querySelectorAll('.bar i').length"), 3)
-        check("columns", browser.run(COLUMNS), [of + name for of in ("self_", "inclusive_") for name in TIMES])
+        check("bars",
+              browser.run("return [...document.querySelectorAll('#table-body tr')].find(r => "
+                          "r.cells[0].textContent === 'wait').querySelectorAll('.bar i').length"),
+              3)
+        check("columns", browser.run(COLUMNS),
+              [of + name for of in ("self_", "inclusive_") for name in TIMES])
         check("waiting", sorted(browser.run(CELLS % "self_wait")),
               [["leaf", "300 ns"], ["main", "0 ns"], ["wait", "1.900 µs"], ["work", "0 ns"]])
         check("inclusive", sorted(browser.run(CELLS % "inclusive_preempted")),
@@ -100,8 +110,10 @@ def main():
         check("of one thread", sorted(browser.run(CELLS % "inclusive_wait")),
               [["leaf", "300 ns"], ["main", "2.200 µs"], ["wait", "1.900 µs"]])
         show(browser, wait)
-        check("--time is what is shown first", (browser.run("return views.flame.tree.total[0]"), browser.run(
-            "return document.querySelector('[data-name=weight] [aria-pressed=true]').value")), (2200, "wait"))
+        check("--time is what is shown first",
+              (browser.run("return views.flame.tree.total[0]"), browser.run(
+                  "return document.querySelector('[data-name=weight] [aria-pressed=true]').value")),
+              (2200, "wait"))
         browser.screenshot("wait.png")
         show(browser, mixed, "tab=table")
         check("of some functions it is not known", sorted(browser.run(CELLS % "self_cpu")),
@@ -109,10 +121,13 @@ def main():
         browser.run("change({tab: 'flame'})")
         browser.settle()
         check("then there are no widths by it", browser.run(BUTTONS), [])
-        check("and no strips", browser.run("return [views.flame.tree.parts, document.querySelector('[data-name=parts]').hidden]"), [None, True])
+        check("and no strips", browser.run(
+            "return [views.flame.tree.parts, document.querySelector('[data-name=parts]').hidden]"),
+              [None, True])
         show(browser, plain, "tab=table&weight=wait")
         check("nothing is known: no columns", browser.run(COLUMNS), [])
-        check("errors", [entry["message"] for entry in browser.log("browser") if "willReadFrequently" not in entry["message"]], [])
+        check("errors", [entry["message"] for entry in browser.log("browser")
+                         if "willReadFrequently" not in entry["message"]], [])
     print("%d failures" % failures)
     return failures != 0
 

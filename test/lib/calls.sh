@@ -10,8 +10,8 @@ unwind=$lib/calls_unwind.cpp
 
 # calls_list: what of them is instrumented, as an allowlist; a library of theirs is library.cpp.
 calls_list() {
-	printf '%s\n' 'src:*calls_threads.c' 'src:*calls_contexts.c' 'src:*calls_unwind.cpp' 'src:*library.cpp' \
-		'fun:wait_for_counter=skip' 'name:std::*=skip'
+	printf '%s\n' 'src:*calls_threads.c' 'src:*calls_contexts.c' 'src:*calls_unwind.cpp' \
+		'src:*library.cpp' 'fun:wait_for_counter=skip' 'name:std::*=skip'
 }
 
 # calls_of TRACE: lines "path calls", and "sum of FUNCTION CALLS"; fails where the trace has odd

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Is what stands on standard input fit for a terminal? check_clean.py [--cells SEPARATOR] WHAT
 
-Printable UTF-8 with newlines and tabs, nothing that changes the direction of text. With --cells no cell of a table
-begins as a formula does, unless it is a number.
-"""
+Printable UTF-8 with newlines and tabs, nothing that changes the direction of text. With --cells no
+cell of a table begins as a formula does, unless it is a number. """
 import csv
 import sys
 
@@ -24,7 +23,8 @@ def is_number(cell):
 
 
 def main():
-    cells = sys.argv[2].replace("tab", "\t").replace("comma", ",") if sys.argv[1] == "--cells" else None
+    cells = sys.argv[2].replace("tab",
+                                "\t").replace("comma", ",") if sys.argv[1] == "--cells" else None
     what = sys.argv[-1]
     data = sys.stdin.buffer.read()
     if len(data) < 20:

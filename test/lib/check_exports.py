@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check_exports.py TEEPERF FOLDER TRACE... [--parquet TRACE...]: Parquet, CSV and SQLite exports of the traces, made in
-FOLDER, hold what 'teeperf query' says, value by value; of those behind --parquet only these."""
+"""check_exports.py TEEPERF FOLDER TRACE... [--parquet TRACE...]: Parquet, CSV and SQLite exports of
+the traces, made in FOLDER, hold what 'teeperf query' says, value by value; of those behind
+--parquet only these."""
 
 import csv
 import json
@@ -38,11 +39,13 @@ def same(what, got, wanted):
 
 def without_null(row):
     """What Parquet has instead of NULL."""
-    no = {"parent": 0 if "id" in row else -1, "fn": -1, "self_uncertainty_ns": -1, "cpu_ns": -1, "delay_ns": -1,
-          "unloaded_ns": -1}
-    no.update({key: -1 for key in row if key.endswith(("wait_ns", "preempted_ns", "_cpu_ns")) or "_estimated" in key})
+    no = {"parent": 0 if "id" in row else -1, "fn": -1, "self_uncertainty_ns": -1, "cpu_ns": -1,
+          "delay_ns": -1, "unloaded_ns": -1}
+    no.update({key: -1 for key in row if key.endswith(("wait_ns", "preempted_ns", "_cpu_ns")) or
+               "_estimated" in key})
     texts = ("name", "function", "linkage", "file", "module", "how", "module_path", "build_id")
-    return {key: no.get(key, "" if key in texts else 0) if value is None else value for key, value in row.items()}
+    return {key: no.get(key, "" if key in texts else 0) if value is None else value
+            for key, value in row.items()}
 
 
 def check_parquet(trace, tables, timed):
@@ -62,8 +65,10 @@ def check_parquet(trace, tables, timed):
     for row in tables["calls"]:
         calls.setdefault(row["thread"], []).append({**row, "fn_key": keys.get(row["fn"])})
     for row in tables["threads"]:
-        columns, of_thread = parquet_read.read(os.path.join(out, "calls", run_name, "thread=%d" % row["thread"], "calls.parquet"))
-        compare("%s calls of thread %d" % (trace, row["thread"]), columns, calls.pop(row["thread"], []))
+        columns, of_thread = parquet_read.read(
+            os.path.join(out, "calls", run_name, "thread=%d" % row["thread"], "calls.parquet"))
+        compare("%s calls of thread %d" % (trace, row["thread"]), columns,
+                calls.pop(row["thread"], []))
         groups += of_thread
         if timed and columns["start_ns"] != sorted(columns["start_ns"]):
             sys.exit("%s: calls of thread %d are not sorted" % (trace, row["thread"]))
@@ -83,13 +88,15 @@ def check_csv(trace, tables):
     text = run(TEEPERF, "export", "--format", "csv", "-o", "-", trace)
     functions = {row["fn"]: row["function"] for row in tables["functions"]}
     threads = {row["thread"]: row for row in tables["threads"]}
-    wanted = [{key: "" if value is None else str(value) for key, value in row.items()} for row in tables["calls"]]
+    wanted = [{key: "" if value is None else str(value) for key, value in row.items()}
+              for row in tables["calls"]]
     for row, text_row in zip(tables["calls"], wanted):
         text_row["tid"] = str(threads[row["thread"]]["tid"])
         text_row["name"] = threads[row["thread"]]["name"] or ""
         text_row["function"] = functions[row["fn"]]
     got = list(csv.DictReader(text.splitlines()))
-    same(trace + " csv", [dict(row) for row in got], [{key: row[key] for key in got[0]} for row in wanted] if got else [])
+    same(trace + " csv", [dict(row) for row in got],
+         [{key: row[key] for key in got[0]} for row in wanted] if got else [])
 
 
 def check_sqlite(trace, tables):
@@ -100,9 +107,11 @@ def check_sqlite(trace, tables):
     for table, rows in tables.items():
         got = [dict(row) for row in db.execute("SELECT * FROM %s ORDER BY rowid" % table)]
         same("%s sqlite %s" % (trace, table), got, rows)
-    same(trace + " integrity", [tuple(row) for row in db.execute("PRAGMA integrity_check")], [("ok",)])
+    same(trace + " integrity", [tuple(row) for row in db.execute("PRAGMA integrity_check")],
+         [("ok",)])
     for view in ("slice", "thread_track", "perf_calls", "perf_call_paths"):
-        same("%s sqlite %s" % (trace, view), sorted((dict(row) for row in db.execute("SELECT * FROM " + view)), key=str),
+        same("%s sqlite %s" % (trace, view),
+             sorted((dict(row) for row in db.execute("SELECT * FROM " + view)), key=str),
              sorted(query(trace, "SELECT * FROM " + view), key=str))
     db.close()
 
@@ -115,15 +124,18 @@ def main():
     for i, trace in enumerate(traces):
         if i == alone:
             continue
-        tables = {table: query(trace, "SELECT * FROM " + table) for table in
-                  ("threads", "modules", "functions", "paths", "thread_paths", "calls", "latencies", "meta")}
-        timed = not tables["meta"] or dict((row["key"], row["value"]) for row in tables["meta"])["unit"] != "none"
+        tables = {table: query(trace, "SELECT * FROM " + table)
+                  for table in ("threads", "modules", "functions", "paths", "thread_paths", "calls",
+                                "latencies", "meta")}
+        timed = (not tables["meta"] or
+                 dict((row["key"], row["value"]) for row in tables["meta"])["unit"] != "none")
         groups = max(groups, check_parquet(trace, tables, timed)[1])
         if i < alone:
             check_csv(trace, tables)
             check_sqlite(trace, tables)
         rows += len(tables["calls"])
-    print("%d calls in %d traces are the same in all forms; %d row groups at most" % (rows, len(traces), groups))
+    print("%d calls in %d traces are the same in all forms; %d row groups at most" %
+          (rows, len(traces), groups))
     if not rows:
         sys.exit("there was no call")
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check_interrupted.py MODE OUTPUT TREE.csv TOP.csv THREADS.csv MARKS.csv: the profile of interrupted.cpp is exact.
+"""check_interrupted.py MODE OUTPUT TREE.csv TOP.csv THREADS.csv MARKS.csv: the profile of
+interrupted.cpp is exact.
 
-Each path of the program itself has its exact calls, below each of them there may be handlers and nothing
-else, a handler's activation is whole or not there, and what is not there is told as lost.
+Each path of the program itself has its exact calls, below each of them there may be handlers and
+nothing else, a handler's activation is whole or not there, and what is not there is told as lost.
 """
 
 import csv
@@ -23,7 +24,8 @@ if said["odds"]:
     want["main;odd"] = want["main;odd;leaps"] = said["odds"]
 for path in ("catches", "catches;throws", "catches;leaf", "behind", "behind;leaf"):
     want["main;one_round;" + path] = rounds
-stretch = ("work", "work;leaf", "work;catches", "work;catches;leaf", "work;untried", "work;untried;leaf")
+stretch = ("work", "work;leaf", "work;catches", "work;catches;leaf", "work;untried",
+           "work;untried;leaf")
 sampled = "main;one_round;work;sampled"
 
 calls = {}

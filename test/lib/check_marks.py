@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check_marks.py TEEPERF TRACE ROUNDS THREADS WORKS: the trace has what test/tee/marks_work.c marks, and no more.
+"""check_marks.py TEEPERF TRACE ROUNDS THREADS WORKS: the trace has what test/tee/marks_work.c
+marks, and no more.
 
-THREADS threads called work(ROUNDS) WORKS times each. Names, kinds and their order are exact in each thread; times do not
-decrease, lie within the thread's calls, and phases within their phases; a mark "N steps" is behind the N-th call of
-step and before the next one. A trace without times has names, kinds and their order.
-"""
+THREADS threads called work(ROUNDS) WORKS times each. Names, kinds and their order are exact in each
+thread; times do not decrease, lie within the thread's calls, and phases within their phases; a mark
+"N steps" is behind the N-th call of step and before the next one. A trace without times has names,
+kinds and their order. """
 
 import csv
 import io
@@ -18,7 +19,8 @@ hundreds = rounds // 100
 
 
 def query(sql):
-    out = subprocess.run([teeperf, "query", "--format", "csv", trace, sql], stdout=subprocess.PIPE, check=True)
+    out = subprocess.run([teeperf, "query", "--format", "csv", trace, sql], stdout=subprocess.PIPE,
+                         check=True)
     return list(csv.DictReader(io.StringIO(out.stdout.decode())))
 
 
@@ -51,9 +53,8 @@ if len(by_thread) != threads:
     fail(f"{len(by_thread)} threads have marks, not {threads}")
 steps = {}
 bounds = {}
-for row in query(
-    "SELECT c.thread, f.function, c.start_ns, c.end_ns FROM calls c JOIN functions f ON f.fn = c.fn ORDER BY c.start_ns"
-) if timed else ():
+for row in query("SELECT c.thread, f.function, c.start_ns, c.end_ns FROM calls c "
+    "JOIN functions f ON f.fn = c.fn ORDER BY c.start_ns") if timed else ():
     start, end = int(row["start_ns"]), int(row["end_ns"])
     low, high = bounds.get(row["thread"], (start, end))
     bounds[row["thread"]] = min(low, start), max(high, end)
@@ -65,8 +66,10 @@ for thread, marks in by_thread.items():
     if not timed:
         wanted = [(kind, name, False) for kind, name, ends in wanted]
     if got != wanted:
-        at = next((i for i, (a, b) in enumerate(zip(got, wanted)) if a != b), min(len(got), len(wanted)))
-        fail(f"thread {thread}, mark {at} of {len(got)} (wanted {len(wanted)}): {got[at:at + 1]}, not {wanted[at:at + 1]}")
+        at = next((i for i, (a, b) in enumerate(zip(got, wanted)) if a != b),
+                  min(len(got), len(wanted)))
+        fail(f"thread {thread}, mark {at} of {len(got)} (wanted {len(wanted)}): {got[at:at + 1]}, "
+             f"not {wanted[at:at + 1]}")
     if not timed:
         continue
     calls = steps.get(thread, [])
@@ -94,4 +97,5 @@ for thread, marks in by_thread.items():
                 fail(f"thread {thread}: {row} is before the end of {calls[before - 1]}")
             if before < len(calls) and calls[before][0] < start:
                 fail(f"thread {thread}: {row} is behind the begin of {calls[before]}")
-print(f"{trace}: {sum(map(len, by_thread.values()))} marks of {threads} threads, {'' if timed else 'no '}times")
+print(f"{trace}: {sum(map(len, by_thread.values()))} marks of {threads} threads, "
+      f"{'' if timed else 'no '}times")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
-check_ring.py TEEPERF PROGRAM TRACE [DEMAND...]: what a flight recorder's trace of ring_program.c holds is the end of
-what each thread did. Its chunks follow one another, and so do its steps, record by record: what is there is held
-against an interpreter of the program. Prints a line for each thread, with the first and the last step that are there
-whole (-1: none). Demands:
+check_ring.py TEEPERF PROGRAM TRACE [DEMAND...]: what a flight recorder's trace of ring_program.c
+holds is the end of what each thread did. Its chunks follow one another, and so do its steps, record
+by record: what is there is held against an interpreter of the program. Prints a line for each
+thread, with the first and the last step that are there whole (-1: none). Demands:
 
   chunks=N         no thread has more chunks than that
   threads=N        so many threads have chunks
@@ -84,7 +84,8 @@ def follow(thread, events):
     before = list(step_of(number - 1)) if number else []
     head = [event for i, event in enumerate(events[:start]) if i not in outer]
     if head != before[len(before) - len(head):]:
-        fail("thread %d begins with %s, which is no end of step %d" % (thread, head[:4], number - 1))
+        fail("thread %d begins with %s, which is no end of step %d" %
+             (thread, head[:4], number - 1))
     while at < len(events):
         if events[at][1] not in INNER:
             number, at = 0, at + 1
@@ -118,8 +119,10 @@ for thread, parts in sorted(chunks.items()):
     events = [event for event in events if event[1] not in HANDLERS]
     at = 0
     while at < len(handlers):
-        number = number_of(handlers, at, "handler_") if handlers[at] == ("enter", "handler_step") else None
-        if number is not None and handlers[at:at + 2 * BITS + 2] == list(step_of(number, "handler_")):
+        number = number_of(handlers, at,
+                           "handler_") if handlers[at] == ("enter", "handler_step") else None
+        if number is not None and handlers[at:at + 2 * BITS +
+                                           2] == list(step_of(number, "handler_")):
             handled += 1
         at += 1
     seen[thread] = follow(thread, events)
@@ -132,7 +135,8 @@ most = max((len(parts) - 1 for parts in chunks.values()), default=0)
 for demand in demands:
     what, thread, sign, value = re.fullmatch(r"(\w+)(?::(\d+|\*))?(=|>=)(\d+)", demand).groups()
     value = int(value)
-    chosen = [t for t in chunks if len(chunks[t]) - 1 == most] if thread == "*" else [int(thread or 0)]
+    chosen = [t for t in chunks
+              if len(chunks[t]) - 1 == most] if thread == "*" else [int(thread or 0)]
     for number in chosen:
         if what != "threads" and number not in seen:
             fail("thread %d is not there: %s" % (number, demand))
@@ -152,5 +156,6 @@ for demand in demands:
         else:
             fail("no such demand: " + demand)
         if not good:
-            fail("'%s' is not true: thread %d has steps %d to %d, most chunks %d, threads %d, written %d, handled %d" % (
-                demand, number, first, last, most, len(chunks), chunks.get(0, {}).get("written", 0), handled))
+            fail("'%s' is not true: thread %d has steps %d to %d, most chunks %d, threads %d, "
+                 "written %d, handled %d" % (demand, number, first, last, most, len(chunks),
+                     chunks.get(0, {}).get("written", 0), handled))

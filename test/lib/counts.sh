@@ -30,9 +30,11 @@ compare_counts() {
 	sources=$2
 	input=$3
 	shift 3
-	expect "$status" "$TEEPERF" record -q --mode full --size 256M --ready 256M -o run.trace -- "$@" <"$input"
+	expect "$status" "$TEEPERF" record -q --mode full --size 256M --ready 256M \
+		-o run.trace -- "$@" <"$input"
 	mv out recorded.out
-	expect "$status" valgrind -q --tool=callgrind --callgrind-out-file=callgrind.out "$@" <"$input"
+	expect "$status" valgrind -q --tool=callgrind \
+		--callgrind-out-file=callgrind.out "$@" <"$input"
 	mv out counted.out
 	cmp recorded.out counted.out || fail "the two runs did not do the same"
 	[ -s recorded.out ] || fail "the program did nothing"

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Kill program, recorder or both at random moments, and demand every record from the trace.
 
-crash_rounds.py TEEPERF PROGRAM ROUNDS SEED. PROGRAM is crash_program.c, instrumented: it says itself
-how many calls each of its threads had begun and completed. What was completed must be in the trace, or
-be counted as lost; nothing else may be there. A failure names the seed of its round.
-"""
+crash_rounds.py TEEPERF PROGRAM ROUNDS SEED. PROGRAM is crash_program.c, instrumented: it says
+itself how many calls each of its threads had begun and completed. What was completed must be in the
+trace, or be counted as lost; nothing else may be there. A failure names the seed of its round. """
 import csv
 import glob
 import io
@@ -126,7 +125,8 @@ class Round:
         way = self.rng.random()
         if way < 0.25:
             # The recovery is killed, and done again.
-            first = subprocess.Popen([self.teeperf, "recover", "x.trace"], stderr=subprocess.DEVNULL)
+            first = subprocess.Popen([self.teeperf, "recover", "x.trace"],
+                                     stderr=subprocess.DEVNULL)
             time.sleep(self.rng.random() * 0.02)
             first.kill()
             self.totals["recoveries killed"] += first.wait() == -signal.SIGKILL

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Write damaged copies of a stream: damage_stream.py STREAM OUT NUMBER.
 
-By NUMBER: cut off somewhere, bytes changed anywhere or in a frame's header, frames left out, repeated, swapped. The
-same number gives the same copy.
-"""
+By NUMBER: cut off somewhere, bytes changed anywhere or in a frame's header, frames left out,
+repeated, swapped. The same number gives the same copy. """
 import random
 import struct
 import sys

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Damage a recorded trace in many places, and see what teeperf makes of each.
 
-damage_trace.py TEEPERF TRACE FUNCTION CUTS FLIPS: cuts TRACE at so many places and flips bits in so many
-copies, the same ones each time. No command may crash or hang; each must name the file and, for a cut, the
-offset; calls of FUNCTION that lie before the damage must still be shown.
-"""
+damage_trace.py TEEPERF TRACE FUNCTION CUTS FLIPS: cuts TRACE at so many places and flips bits in so
+many copies, the same ones each time. No command may crash or hang; each must name the file and, for
+a cut, the offset; calls of FUNCTION that lie before the damage must still be shown. """
 import csv
 import io
 import random
@@ -64,7 +63,8 @@ def exits(data, part):
     size = SECTION.get("size", data, at)
     first = at + SECTION.size + CHUNK_HEADER
     words = struct.unpack_from("<%dQ" % ((size - CHUNK_HEADER) // 8), data, first)
-    return sum(word >> 32 >= abi.TEEPERF_NAME_FIRST and (word >> 32 & abi.TEEPERF_KIND_MASK) in (abi.TEEPERF_KIND_EXIT, abi.TEEPERF_KIND_UNTIMED) for word in words)
+    return sum(word >> 32 >= abi.TEEPERF_NAME_FIRST and (word >> 32 & abi.TEEPERF_KIND_MASK) in (
+        abi.TEEPERF_KIND_EXIT, abi.TEEPERF_KIND_UNTIMED) for word in words)
 
 
 def calls(result, function=None):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""doc_commands.py TEEPERF FILE...: each line of the files' code blocks that runs teeperf has a command, options, views and
-formats that its --help knows."""
+"""doc_commands.py TEEPERF FILE...: each line of the files' code blocks that runs teeperf has a
+command, options, views and formats that its --help knows."""
 
 import re
 import shlex
@@ -15,7 +15,8 @@ helps = {}
 def help_of(teeperf, words):
     key = " ".join(words)
     if key not in helps:
-        ran = subprocess.run([teeperf] + words + ["--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        ran = subprocess.run([teeperf] + words + ["--help"], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True)
         helps[key] = ran.stdout if ran.returncode == 0 else None
     return helps[key]
 
@@ -44,7 +45,8 @@ def problem_of(teeperf, words):
             value = value or (rest[i + 1] if i + 1 < len(rest) else "")
             known = text
             if command == ["export"] and name == "--format":
-                known = subprocess.run([teeperf, "export", "--list"], stdout=subprocess.PIPE, text=True).stdout
+                known = subprocess.run([teeperf, "export", "--list"], stdout=subprocess.PIPE,
+                                       text=True).stdout
             if not re.search(r"\b%s\b" % re.escape(value), known):
                 return "'%s' has no %s '%s'" % (" ".join(command), name, value)
     return None
@@ -56,7 +58,8 @@ def main():
         with open(name, encoding="utf-8") as file:
             blocks = re.findall(r"^ *```[^\n]*\n(.*?)^ *```$", file.read(), re.M | re.S)
         for line in "\n".join(blocks).split("\n"):
-            for match in re.finditer(r"(?:^|[\s;|&(]|sudo )teeperf ((?:[a-z]).*)", line.split("  #")[0]):
+            for match in re.finditer(r"(?:^|[\s;|&(]|sudo )teeperf ((?:[a-z]).*)",
+                                     line.split("  #")[0]):
                 if re.match(r"\S+:", match.group(1)):
                     continue  # a message, "teeperf record: ..."
                 try:

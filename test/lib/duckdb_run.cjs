@@ -8,7 +8,8 @@ const [modules, file] = process.argv.slice(2);
 (async () => {
 	const { DuckDBInstance } = require(path.join(modules, "@duckdb/node-api"));
 	const db = await (await DuckDBInstance.create(":memory:")).connect();
-	for (const sql of fs.readFileSync(file, "utf8").split(";").map(text => text.trim()).filter(text => text)) {
+	for (const sql of fs.readFileSync(file, "utf8").split(";").map(text => text.trim())
+			.filter(text => text)) {
 		const rows = (await db.runAndReadAll(sql)).getRows();
 		if (sql.startsWith("SELECT") && !rows.length)
 			throw new Error("no rows: " + sql);

@@ -7,7 +7,9 @@ lib=$(dirname "$0")/../lib # of test/fault/NAME.sh
 lib=$(cd "$lib" && pwd)
 root=$(cd "$lib/../.." && pwd)
 script=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
-unset TEEPERF_ALLOWLIST TEEPERF_CHECK TEEPERF_CLOCK TEEPERF_EXITS TEEPERF_INVENTORY TEEPERF_LEVEL TEEPERF_MODULE TEEPERF_PORT TEEPERF_SHAPE TEEPERF_SWITCHES TEEPERF_TAIL_CALLS TEEPERF_THREADS TEEPERF_LLVM TEEPERF_LOG TEEPERF_LOG_OFFSET TEEPERF_FORK TEEPERF_STREAM
+unset TEEPERF_ALLOWLIST TEEPERF_CHECK TEEPERF_CLOCK TEEPERF_EXITS TEEPERF_INVENTORY TEEPERF_LEVEL \
+	TEEPERF_MODULE TEEPERF_PORT TEEPERF_SHAPE TEEPERF_SWITCHES TEEPERF_TAIL_CALLS \
+	TEEPERF_THREADS TEEPERF_LLVM TEEPERF_LOG TEEPERF_LOG_OFFSET TEEPERF_FORK TEEPERF_STREAM
 # The LLVM that a test is run with, if not the default one.
 if [ "${TEEPERF_TEST_LLVM:-}" ]; then
 	TEEPERF_LLVM=$TEEPERF_TEST_LLVM
@@ -36,7 +38,9 @@ skip() {
 # Makefiles of others take no folder that has spaces in its name.
 plain_folder() {
 	case $TEEPERF$PWD in
-	*[[:space:]]*) skip "the makefiles of this program take no folder with spaces in its name" ;;
+	*[[:space:]]*)
+		skip "the makefiles of this program take no folder with spaces in its name"
+		;;
 	esac
 }
 
@@ -122,8 +126,10 @@ build_fake() {
 # fails loudly.
 llvm() {
 	if [ -z "${teeperf_llvm:-}" ]; then
-		teeperf_llvm=$("$TEEPERF" cc --version | sed -n '1s/.*version \([0-9][0-9]*\).*/\1/p')
-		[ -n "$teeperf_llvm" ] || echo "'teeperf cc --version' does not say which LLVM it is" >&2
+		teeperf_llvm=$("$TEEPERF" cc --version |
+			sed -n '1s/.*version \([0-9][0-9]*\).*/\1/p')
+		[ -n "$teeperf_llvm" ] ||
+			echo "'teeperf cc --version' does not say which LLVM it is" >&2
 	fi
 	echo "${teeperf_llvm:-0}"
 }
@@ -142,10 +148,14 @@ find_machines() {
 	for machine; do
 		[ "$machine" != "$(uname -m)" ] || continue
 		links_for $machine || continue
-		command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
-			[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] && machines="$machines $machine"
+		command -v qemu-$machine >/dev/null &&
+			[ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
+			[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] &&
+			machines="$machines $machine"
 	done
-	[ -n "$machines" ] || skip "no other processor: qemu-user or the C++ libraries of the others are not there"
+	[ -n "$machines" ] ||
+		skip "no other processor: qemu-user or the C++ libraries of the" \
+		"others are not there"
 }
 
 # lto COMMAND...: COMMAND links with -flto; false where no LLVM that is used here can do that, which
@@ -192,7 +202,8 @@ show_sides() {
 		echo "---- '${side%=*}', process ${side##*=}:"
 		for member in $(tree "${side##*=}"); do
 			echo "$member: $(tr '\0' ' ' <"/proc/$member/cmdline" 2>/dev/null)" \
-				"$(grep '^State' "/proc/$member/status" 2>/dev/null || echo 'is no more')"
+				"$(grep '^State' "/proc/$member/status" 2>/dev/null ||
+					echo 'is no more')"
 		done
 		tail -n 30 "${side%=*}.out" "${side%=*}.err"
 	done
@@ -227,7 +238,8 @@ await() {
 
 # gone PID [MINUTES]: until the process is no more, or only waits for a parent to take notice.
 gone() {
-	await_true "! grep -q '^State:[[:space:]]*[^ZX]' /proc/$1/status 2>/dev/null" "the end of process $1" "${2:-1}"
+	await_true "! grep -q '^State:[[:space:]]*[^ZX]' /proc/$1/status 2>/dev/null" \
+		"the end of process $1" "${2:-1}"
 }
 
 # wait PID...: as the shell's, which would wait for ever for what hangs. It may have much to do.
@@ -264,9 +276,7 @@ private_shm() {
 	for how in -m -rm; do
 		unshare $how sh -c 'mount -t tmpfs tmpfs /dev/shm' 2>/dev/null || continue
 		export private="$how" private_size="${1:-}"
-		exec unshare $how sh -c \
-			'mount -t tmpfs ${private_size:+-o size=$private_size} tmpfs /dev/shm && exec "$0"' \
-			"$script"
+		exec unshare $how sh -c 'mount -t tmpfs ${private_size:+-o size=$private_size} tmpfs /dev/shm && exec "$0"' "$script"
 	done
 	return 1
 }

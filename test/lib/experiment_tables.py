@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""experiment_tables.py FOLDER: hold the tables of e2e/experiment/grid against each other, and against what its programs do."""
+"""experiment_tables.py FOLDER: hold the tables of e2e/experiment/grid against each other, and
+against what its programs do."""
 import csv
 import os
 import sqlite3
@@ -61,7 +62,8 @@ for first, count in ((0, 11), (11, 10), (21, 8)):
           (count, {runs[first]["iteration"]}))
 check("statuses", sorted((row["experiment"], row["status"], row["ended_with"]) for row in runs
                          if row["status"] != "done"),
-      [("fails-native-3", "failed", "exit status 3")] * 2 + [("hangs-native", "timed out", "killed after 0.3 s")])
+      [("fails-native-3", "failed", "exit status 3")] * 2 +
+      [("hangs-native", "timed out", "killed after 0.3 s")])
 for row in runs:
     what = row["experiment"] + "/" + row["iteration"]
     if row["task"] == "writes":
@@ -87,11 +89,13 @@ for key, values in done.items():
     row = summary.get(key)
     if not row:
         continue
-    check("%s %s" % key, (int(row["runs"]), value(row["min"]), value(row["max"])), (len(values), min(values), max(values)))
-    check("median of %s %s" % key, abs(value(row["median"]) - statistics.median(values)) <= 1e-12 * abs(statistics.median(values)), True)
+    check("%s %s" % key, (int(row["runs"]), value(row["min"]), value(row["max"])),
+          (len(values), min(values), max(values)))
+    check("median of %s %s" % key, abs(value(row["median"]) - statistics.median(values)) <=
+          1e-12 * abs(statistics.median(values)), True)
     check("interval of %s %s" % key, bool(row["median_low"]), len(values) >= 3)
     if row["median_low"]:
-        check("ends of %s %s" % key, min(values) <= value(row["median_low"]) <= value(row["median"]) <=
-              value(row["median_high"]) <= max(values), True)
+        check("ends of %s %s" % key, min(values) <= value(row["median_low"]) <=
+              value(row["median"]) <= value(row["median_high"]) <= max(values), True)
 print("%d failures" % failures)
 sys.exit(failures != 0)

@@ -20,7 +20,8 @@ def fail(text):
 
 
 def run(*command, status=0, text=True, stdin=None):
-    """The standard output of COMMAND, which has to end with STATUS and, if it is not ours, quietly."""
+    """The standard output of COMMAND, which has to end with STATUS and, if it is not ours,
+    quietly."""
     done = subprocess.run(command, input=stdin, capture_output=True, text=text,
                           errors="surrogateescape" if text else None)
     if done.returncode != status:

@@ -118,7 +118,8 @@ for trace in sys.argv[1:]:
 # Against itself nothing has changed.
 text = perf("diff", file, file)
 rows = [line for line in text.splitlines() if "%" in line and not line.startswith("#")]
-if not rows or any(re.search(r"[1-9]", line.split()[1]) and "%" in line.split()[1] for line in rows):
+if not rows or any(re.search(r"[1-9]", line.split()[1]) and "%" in line.split()[1]
+                   for line in rows):
     check.fail(f"perf diff: {text}")
 head = perf("report", "--header-only", "-i", file)
 for wanted in ("teeperf-calls", "arch : ", "hostname : teeperf", "nrcpus avail : 1", "cmdline : "):

@@ -100,7 +100,8 @@ UNITS = {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "mins": 6e10, "hrs": 3.
 def check_go(trace, file, index, wanted):
     """`go tool pprof -top` says the same; its times have two places behind the point."""
     text = check.run(go, "tool", "pprof", "-top", "-nodefraction=0", "-nodecount=1000000",
-                     "-unit=ns" if index == "time" else "-unit=count", f"-sample_index={index}", file)
+                     "-unit=ns" if index == "time" else "-unit=count", f"-sample_index={index}",
+                     file)
     got = {}
     for line in text[text.index("flat%"):].splitlines()[1:]:
         match = re.fullmatch(r"\s*([\d.]+)(\D*)\s+\S+%\s+\S+%\s+([\d.]+)(\D*)\s+\S+%\s+(.*?)", line)

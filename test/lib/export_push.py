@@ -233,8 +233,8 @@ def main():
     # What may pass is tried again, and is the same then.
     server.plan = ["drop", 503, 429, 500]
     text = push(0, TRACES[0], server.url)
-    wanted([text.count(f": retrying in {wait} seconds") for wait in ("0.5", "1", "2", "4")] == [1] * 4,
-           text)
+    wanted([text.count(f": retrying in {wait} seconds") for wait in ("0.5", "1", "2", "4")] ==
+           [1] * 4, text)
     wanted("HTTP status 503: this is no? good?? day, 503" in text and "and more" not in text, text)
     idents = {ident for _, _, ident, _ in server.requests}
     wanted(len(server.requests) == 5 and len(idents) == 1, server.requests)

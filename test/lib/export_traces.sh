@@ -74,6 +74,7 @@ real_trace() {
 	"$TEEPERF" c++ -O1 -g -pthread "$@" -o "program-$name" "$lib/export_program.cpp"
 	expect 0 "$TEEPERF" record -q --clock tsc -o "real-$name.trace" -- "./program-$name"
 	"$TEEPERF" dump "real-$name.trace" |
-		sed '/^\tpoint/d; s/^clock kind=tsc hz=[0-9]*/clock kind=tsc hz=1000000000/' >1ghz.txt
+		sed '/^\tpoint/d; s/^clock kind=tsc hz=[0-9]*/clock kind=tsc hz=1000000000/' \
+		>1ghz.txt
 	"$TEEPERF" dump --assemble 1ghz.txt -o "real-$name-1ghz.trace"
 }

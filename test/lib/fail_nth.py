@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Let the N-th allocation, or the N-th call of the system, fail in a command, for N = 1, 2, ...
 
-fail_nth.py SHIM MOST [--prepare SHELL] [--verify SHELL] [--trouble STATUS] -- COMMAND...: until the command runs untouched, or with
-MOST > 0 for about so many N, evenly spread. Each run must end with an exit status of its own: 0, or 1 with
-one line that says why. With 0 it has done what it always does, or has said on standard error what it
-could not; and what --verify demands of its results is true. A command whose status 1 is an answer has
-another one for trouble.
-"""
+fail_nth.py SHIM MOST [--prepare SHELL] [--verify SHELL] [--trouble STATUS] -- COMMAND...: until the
+command runs untouched, or with MOST > 0 for about so many N, evenly spread. Each run must end with
+an exit status of its own: 0, or 1 with one line that says why. With 0 it has done what it always
+does, or has said on standard error what it could not; and what --verify demands of its results is
+true. A command whose status 1 is an answer has another one for trouble. """
 import os
 import re
 import select
@@ -46,11 +45,12 @@ class Harness:
             file.write(bytes(16))
         orders, self.orders = os.pipe()
         self.answers, answers = os.pipe()
-        environment = dict(os.environ, LD_PRELOAD=self.shim, FAIL_IN="/" + self.name, FAIL_KIND="memory", FAIL_AT="0",
+        environment = dict(os.environ, LD_PRELOAD=self.shim,
+                           FAIL_IN="/" + self.name, FAIL_KIND="memory", FAIL_AT="0",
                            FAIL_COUNT="fail.count", FAIL_SERVER="%d,%d" % (orders, answers))
         with open("fail.server", "wb") as said:
-            self.server = subprocess.Popen(self.command, env=environment, pass_fds=(orders, answers), stdout=said,
-                                           stderr=said)
+            self.server = subprocess.Popen(self.command, env=environment,
+                                           pass_fds=(orders, answers), stdout=said, stderr=said)
         os.close(orders)
         os.close(answers)
 
@@ -74,7 +74,8 @@ class Harness:
         result = subprocess.CompletedProcess(self.command, status, text["out"], text["err"])
         if not answer:
             self.server.kill()
-            die("%s %d: %s" % (kind, number, "no end" if not ready else "the command itself has ended"), result)
+            die("%s %d: %s" %
+                (kind, number, "no end" if not ready else "the command itself has ended"), result)
         if os.environ.get("FAIL_VERBOSE"):
             print(kind, number, result.returncode, result.stderr.decode().rstrip())
         with open("fail.count", "rb") as file:

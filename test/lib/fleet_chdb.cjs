@@ -18,10 +18,12 @@ console.log("version\t" + ask("SELECT version()").trim());
 for (const statement of parts(fs.readFileSync(schema, "utf8")))
 	ask(statement);
 for (let i = 0; i < 2; i++)
-	for (const statement of fs.readFileSync(statements, "utf8").split("\0").filter(part => part))
+	for (const statement of fs.readFileSync(statements, "utf8").split("\0")
+			.filter(part => part))
 		ask(statement);
 const text = fs.readFileSync(document, "utf8");
-const show = (name, rows) => rows.split("\n").filter(row => row).forEach(row => console.log(name + "\t" + row));
+const show = (name, rows) => rows.split("\n").filter(row => row)
+	.forEach(row => console.log(name + "\t" + row));
 let number = 0;
 for (const [, block] of text.matchAll(/```sql clickhouse\n([^]*?)```/g))
 	for (const statement of parts(block))
@@ -31,5 +33,6 @@ for (const [, block] of text.matchAll(/```sql clickhouse files\n([^]*?)```/g))
 	for (const statement of parts(block))
 		show("file" + ++number, ask(statement));
 for (const name of fs.readdirSync(questions).filter(name => name.endsWith(".sql")))
-	fs.writeFileSync(path.join(questions, name.replace(/sql$/, "rows")), ask(fs.readFileSync(path.join(questions, name), "utf8").trim().replace(/;$/, "")));
+	fs.writeFileSync(path.join(questions, name.replace(/sql$/, "rows")),
+		ask(fs.readFileSync(path.join(questions, name), "utf8").trim().replace(/;$/, "")));
 session.cleanup();

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""fleet_check.py TEEPERF FLEET TRACE...: the folder FLEET has the runs TRACE and no others, and its sums are those of TEEPERF: of each
-function by 'analyze --format csv' and SQL, of each path by SQL, percentiles within the stated error. Keys are made here
-anew from names, as docs/fleet.md says. Prints what it has compared."""
+"""fleet_check.py TEEPERF FLEET TRACE...: the folder FLEET has the runs TRACE and no others, and its
+sums are those of TEEPERF: of each function by 'analyze --format csv' and SQL, of each path by SQL,
+percentiles within the stated error. Keys are made here anew from names, as docs/fleet.md says.
+Prints what it has compared."""
 
 import collections
 import csv
@@ -53,7 +54,8 @@ def table(name):
         wanted(os.path.basename(path) == name + ".parquet", path)
         columns, _ = parquet_read.read(path, full_groups=name != "calls")
         facts = parquet_read.facts(path)
-        wanted(facts["teeperf.table"] == name and facts["teeperf.schema"] in ("1", "2"), path, facts)
+        wanted(facts["teeperf.table"] == name and facts["teeperf.schema"] in ("1", "2"), path,
+               facts)
         units = json.loads(facts["teeperf.units"])
         wanted(set(units) <= set(columns), path, units)
         folders = dict(part.split("=", 1) for part in path.split("/")[-4:-1])
@@ -63,15 +65,18 @@ def table(name):
         if folders["run"].startswith("compact-"):
             wanted(keys == sorted(keys), path, "is not sorted by", order)
         for values in zip(*columns.values()):
-            row = {key: value.decode() if isinstance(value, bytes) else value for key, value in zip(columns, values)}
-            wanted(folders["run"].startswith("compact-") or folders["run"] == row["run_id"], path, row)
+            row = {key: value.decode() if isinstance(value, bytes) else value
+                   for key, value in zip(columns, values)}
+            wanted(folders["run"].startswith("compact-") or folders["run"] == row["run_id"], path,
+                   row)
             row["day"], row["program"] = folders["day"], folders["program"]
             rows.append(row)
     return rows
 
 
 def output(*arguments):
-    out = subprocess.run([TEEPERF, *arguments], check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    out = subprocess.run([TEEPERF, *arguments], check=False, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL)
     # 1: the trace is damaged, and that is what is left of it.
     wanted(out.returncode in (0, 1), "exit status", out.returncode, *arguments)
     return out.stdout
@@ -98,35 +103,42 @@ def check_functions(run, trace, rows, timed):
         wanted(row["same_key"] == len(those), run, row)
         for column in ("calls", "timed_calls", "counted_calls", "sampled_calls"):
             wanted(row[column] == sum(int(each[column]) for each in those), run, column, row)
-        times = ("self_ns", "inclusive_ns", "total_ns", "self_cpu_ns", "self_wait_ns", "self_preempted_ns", "min_ns", "max_ns")
+        times = ("self_ns", "inclusive_ns", "total_ns", "self_cpu_ns", "self_wait_ns",
+                 "self_preempted_ns", "min_ns", "max_ns")
         if not timed:
             wanted(all(row[column] is None for column in times), run, row)
             continue
         for column in times[:6]:
             # Those that were only counted have none. What is known of some only is not known.
             values = [number(each[column]) for each in those if each["self_ns"] != ""]
-            unknown = None in values or (not values and column[:8] in ("self_cpu", "self_wai", "self_pre"))
+            unknown = (None in values or
+                       (not values and column[:8] in ("self_cpu", "self_wai", "self_pre")))
             wanted((row[column] is None) == unknown, run, column, row, values)
             # Rounded once, or each by itself.
-            wanted(unknown or abs(row[column] - sum(values)) <= len(values) - 1 or values == [], run, column, row, values)
+            wanted(unknown or abs(row[column] - sum(values)) <= len(values) - 1 or values == [],
+                   run, column, row, values)
         if len(those) == 1 and row["timed_calls"]:
-            wanted(row["min_ns"] == int(those[0]["min_ns"]) and row["max_ns"] == int(those[0]["max_ns"]), run, row)
+            wanted(row["min_ns"] == int(those[0]["min_ns"]) and
+                   row["max_ns"] == int(those[0]["max_ns"]), run, row)
     return len(rows)
 
 
 def check_paths(run, trace, paths, profile, timed):
     chains = {0: ()}
     sums = collections.defaultdict(lambda: [0, 0, 0])
-    functions = {row["fn"]: row for row in sql(trace, "SELECT fn, linkage, function, module FROM functions")}
+    functions = {row["fn"]: row
+                 for row in sql(trace, "SELECT fn, linkage, function, module FROM functions")}
     keys = {fn: fn_key((row["linkage"] or row["function"]).encode(), (row["module"] or "").encode())
             for fn, row in functions.items()}
-    for row in sql(trace, "SELECT path, parent, fn, calls, self_ns, inclusive_ns FROM paths WHERE path > 0 ORDER BY path"):
+    for row in sql(trace, "SELECT path, parent, fn, calls, self_ns, inclusive_ns FROM paths "
+                   "WHERE path > 0 ORDER BY path"):
         chains[row["path"]] = chains[row["parent"] or 0] + (keys[row["fn"]],)
         for i, column in enumerate(("calls", "self_ns", "inclusive_ns")):
             sums[chains[row["path"]]][i] += row[column] or 0
     by_key = {path_key(chain): chain for chain in sums}
     wanted(len(by_key) == len(sums), "two paths have one key")
-    wanted({row["path_key"] for row in paths} == set(by_key) and len(paths) == len(by_key), run, "paths")
+    wanted({row["path_key"] for row in paths} == set(by_key) and len(paths) == len(by_key), run,
+           "paths")
     for row in paths:
         chain = by_key[row["path_key"]]
         wanted(row["depth"] == len(chain) and row["fn_key"] == chain[-1], run, row)
@@ -144,7 +156,8 @@ def check_paths(run, trace, paths, profile, timed):
     wanted(set(found) == set(sums), run, "paths of profile")
     for chain, values in found.items():
         for i in range(3 if timed else 1):
-            wanted(abs(values[i] - sums[chain][i]) <= (values[3] + 1 if i else 0), run, chain, values, sums[chain])
+            wanted(abs(values[i] - sums[chain][i]) <= (values[3] + 1 if i else 0), run, chain,
+                   values, sums[chain])
     return len(paths)
 
 
@@ -168,13 +181,15 @@ def check_durations(run, trace, rows):
         wanted(row["calls"] > 0, row)
         histograms[row["fn_key"]][value] += row["calls"]
     compared = 0
-    for row in sql(trace, "SELECT f.fn_key, f.same, l.* FROM latencies l JOIN (SELECT fn, fn_key, count(*) OVER (PARTITION BY fn_key) "
-                   "AS same FROM functions) f USING (fn) WHERE l.timed_calls > 0 AND l.min_ns IS NOT NULL"):
+    for row in sql(trace, "SELECT f.fn_key, f.same, l.* FROM latencies l "
+                   "JOIN (SELECT fn, fn_key, count(*) OVER (PARTITION BY fn_key) AS same "
+                   "FROM functions) f USING (fn) WHERE l.timed_calls > 0 AND l.min_ns IS NOT NULL"):
         if row["same"] > 1:
             continue
         counts = histograms[int(row["fn_key"])]
         wanted(sum(counts.values()) == row["timed_calls"], run, "calls of", row, dict(counts))
-        for part, column in ((0.5, "p50_ns"), (0.9, "p90_ns"), (0.99, "p99_ns"), (0.999, "p999_ns")):
+        for part, column in ((0.5, "p50_ns"), (0.9, "p90_ns"), (0.99, "p99_ns"),
+                             (0.999, "p999_ns")):
             near = quantile(counts, part)
             wanted(abs(near - row[column]) <= row[column] / 64, run, column, near, row)
             compared += 1
@@ -185,8 +200,10 @@ def main():
     runs = {row["run_id"]: row for row in table("runs")}
     wanted(len(runs) == len(table("runs")), "a run is there twice")
     by_trace = {row["trace"]: row for row in runs.values()}
-    wanted(set(by_trace) == {os.path.basename(trace) for trace in sys.argv[3:]}, "runs:", sorted(by_trace))
-    tables = {name: collections.defaultdict(list) for name in ("functions", "paths", "profile", "histograms", "path_histograms")}
+    wanted(set(by_trace) == {os.path.basename(trace) for trace in sys.argv[3:]}, "runs:",
+           sorted(by_trace))
+    tables = {name: collections.defaultdict(list)
+              for name in ("functions", "paths", "profile", "histograms", "path_histograms")}
     for name, by_run in tables.items():
         for row in table(name):
             by_run[row["run_id"]].append(row)
@@ -195,7 +212,8 @@ def main():
     for trace in sys.argv[3:]:
         row = by_trace[os.path.basename(trace)]
         run = row["run_id"]
-        wanted(row["functions"] == len(tables["functions"][run]) and row["paths"] == len(tables["paths"][run]), row)
+        wanted(row["functions"] == len(tables["functions"][run]) and
+               row["paths"] == len(tables["paths"][run]), row)
         wanted(run.startswith(row["day"].replace("-", "")), row)
         timed = row["unit"] == "ns"
         functions += check_functions(run, trace, tables["functions"][run], timed)

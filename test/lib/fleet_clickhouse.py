@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""fleet_clickhouse.py TEEPERF FLEET DOCUMENT QUESTIONS: two servers of ClickHouse on loopback, as two shards of a cluster, get the runs of FLEET by
-'teeperf fleet push', whose requests go through a proxy of ours. One shard is killed in the middle of an insert, an answer is lost, and the
-command is killed. Then the statements of DOCUMENT say what the Parquet files do; and the named questions, about FLEET and the fleet
-QUESTIONS, say what 'teeperf fleet query' does. Prints what was compared."""
+"""fleet_clickhouse.py TEEPERF FLEET DOCUMENT QUESTIONS: two servers of ClickHouse on loopback, as
+two shards of a cluster, get the runs of FLEET by 'teeperf fleet push', whose requests go through a
+proxy of ours. One shard is killed in the middle of an insert, an answer is lost, and the command is
+killed. Then the statements of DOCUMENT say what the Parquet files do; and the named questions,
+about FLEET and the fleet QUESTIONS, say what 'teeperf fleet query' does. Prints what was
+compared."""
 
 import collections
 import glob
@@ -27,7 +29,8 @@ import fleet_check  # noqa: E402
 from fleet_check import wanted  # noqa: E402
 
 TEEPERF, FLEET, DOCUMENT, QUESTIONS = sys.argv[1:5]
-TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "calls", "waits", "io", "runs", "experiments")
+TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "calls", "waits", "io",
+          "runs", "experiments")
 SQL = re.compile("```sql clickhouse\n(.*?)```", re.DOTALL)
 
 
@@ -54,8 +57,9 @@ class Shard:
         self.folder = os.path.abspath(f"shard{number}")
         for name in ("data", "tmp", "formats"):
             os.makedirs(f"{self.folder}/{name}", exist_ok=True)
-        shards = "".join("<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host>"
-                         f"<port>{port}</port></replica></shard>" for port in TCP)
+        shards = "".join(
+            "<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</"
+            f"host><port>{port}</port></replica></shard>" for port in TCP)
         with open(f"{self.folder}/config.xml", "w", encoding="utf-8") as file:
             file.write(f"""<yandex><logger><level>warning</level><console>1</console></logger>
 <listen_host>127.0.0.1</listen_host><http_port>{HTTP[number]}</http_port><tcp_port>{TCP[number]}</tcp_port>
@@ -65,14 +69,16 @@ class Shard:
 """)
         with open(f"{self.folder}/users.xml", "w", encoding="utf-8") as file:
             user = "<networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>"
-            file.write(f"""<yandex><profiles><default><max_memory_usage>1000000000</max_memory_usage></default></profiles>
+            file.write(
+                f"""<yandex><profiles><default><max_memory_usage>1000000000</max_memory_usage></default></profiles>
 <users><default><password></password>{user}</default><pusher><password>secret word</password>{user}</pusher></users>
 <quotas><default/></quotas></yandex>
 """)
 
     def start(self):
         with open(f"{self.folder}/log", "ab") as log:
-            self.process = subprocess.Popen(["clickhouse-server", f"--config-file={self.folder}/config.xml"],
+            self.process = subprocess.Popen(["clickhouse-server",
+                                             f"--config-file={self.folder}/config.xml"],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         for _ in range(600):
             wanted(self.process.poll() is None, "the server ended: see", f"{self.folder}/log")
@@ -91,7 +97,9 @@ class Shard:
     def ask(self, statement):
         """Rows of texts."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{HTTP[self.number]}/?wait_end_of_query=1", statement.encode()) as answer:
+            with urllib.request.urlopen(
+                    f"http://127.0.0.1:{HTTP[self.number]}/?wait_end_of_query=1",
+                    statement.encode()) as answer:
                 return [line.split("\t") for line in answer.read().decode().splitlines()]
         except urllib.error.HTTPError as error:
             return wanted(False, statement, ":", error.read().decode())
@@ -145,7 +153,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             action = self.server.at.get(self.server.inserts)
         with socket.create_connection(("127.0.0.1", HTTP[0])) as server:
             head = f"POST {self.path} HTTP/1.0\r\nHost: shard\r\nContent-Length: {len(body)}\r\n"
-            head += "".join(f"{key}: {self.headers[key]}\r\n" for key in self.headers if key.startswith("X-ClickHouse"))
+            head += "".join(f"{key}: {self.headers[key]}\r\n"
+                            for key in self.headers if key.startswith("X-ClickHouse"))
             server.sendall(head.encode() + b"\r\n" + body[:len(body) // 2])
             if action and action != "lose":
                 action()
@@ -161,7 +170,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def push(status, *arguments, fleet=FLEET):
-    done = subprocess.run([TEEPERF, "fleet", "push", "--batch", "64K", *arguments, fleet], check=False, stderr=subprocess.PIPE,
+    done = subprocess.run([TEEPERF, "fleet", "push", "--batch", "64K", *arguments, fleet],
+                          check=False, stderr=subprocess.PIPE,
                           env={**os.environ, "no_proxy": "127.0.0.1"}, timeout=300)
     text = done.stderr.decode()
     wanted(done.returncode == status, "exit status", done.returncode, "of push", arguments, text)
@@ -169,7 +179,8 @@ def push(status, *arguments, fleet=FLEET):
 
 
 def expected_answers():
-    """What the document's statements are to say, from the files: sums, runs and percentiles of each function; runs of each program."""
+    """What the document's statements are to say, from the files: sums, runs and percentiles of each
+    function; runs of each program."""
     names, runs, sums = {}, collections.defaultdict(set), collections.defaultdict(lambda: [0, 0])
     for row in fleet_check.table("functions"):
         names[row["fn_key"]] = row["function"]
@@ -177,27 +188,32 @@ def expected_answers():
         sums[row["fn_key"]][0] += row["calls"]
         sums[row["fn_key"]][1] += row["self_ns"] or 0
     functions = [[str(key), names[key], str(len(runs[key])), str(calls), str(self_ns)]
-                 for key, (calls, self_ns) in sorted(sums.items(), key=lambda item: (-item[1][1], item[0]))]
+                 for key, (calls, self_ns) in sorted(sums.items(),
+                                                     key=lambda item: (-item[1][1], item[0]))]
     histograms = collections.defaultdict(collections.Counter)
     for row in fleet_check.table("histograms"):
         histograms[row["fn_key"]][row["value_ns"]] += row["calls"]
-    percentiles = [[str(key), str(fleet_check.quantile(counts, 0.99))] for key, counts in sorted(histograms.items())]
+    percentiles = [[str(key), str(fleet_check.quantile(counts, 0.99))]
+                   for key, counts in sorted(histograms.items())]
     programs = collections.defaultdict(lambda: [set(), 0])
     for row in fleet_check.table("runs"):
         programs[row["program"]][0].add(row["run_id"])
         programs[row["program"]][1] += row["calls"]
-    programs = [[urllib.parse.unquote(name), str(len(ids)), str(calls)] for name, (ids, calls) in sorted(programs.items())]
+    programs = [[urllib.parse.unquote(name), str(len(ids)), str(calls)]
+                for name, (ids, calls) in sorted(programs.items())]
     return [functions, percentiles, programs]
 
 
 def check(shard, answers, rows):
     with open(DOCUMENT, encoding="utf-8") as file:
-        statements = [part.strip() for block in SQL.findall(file.read()) for part in block.split(";") if part.strip()]
+        statements = [part.strip() for block in SQL.findall(file.read())
+                      for part in block.split(";") if part.strip()]
     questions = [statement for statement in statements if statement.startswith("SELECT")]
     wanted(len(questions) == len(answers), "statements in the document:", len(questions))
     for statement, answer in zip(questions, answers):
         found = shard.ask(statement)
-        wanted(found == answer, statement, "\nfound", found[:3], "wanted", answer[:3], len(found), len(answer))
+        wanted(found == answer, statement, "\nfound", found[:3], "wanted", answer[:3], len(found),
+               len(answer))
     for table in TABLES:
         [[count]] = shard.ask(f"SELECT count() FROM {DATABASE}.{table} FINAL")
         wanted(int(count) == rows[table], table, "has", count, "rows, not", rows[table])
@@ -205,51 +221,65 @@ def check(shard, answers, rows):
 
 
 def count_rows():
-    return {table: len(fleet_check.table(table)) if glob.glob(f"{FLEET}/{table}/day=*") else 0 for table in TABLES}
+    return {table: len(fleet_check.table(table)) if glob.glob(f"{FLEET}/{table}/day=*") else 0
+            for table in TABLES}
 
 
 def same(one, other):
-    """A value of ClickHouse's TabSeparated, and one of JSON: the last decimal may be rounded otherwise."""
+    """A value of ClickHouse's TabSeparated, and one of JSON: the last decimal may be rounded
+    otherwise."""
     if other is None or one == "\\N":
         return other is None and one == "\\N"
     if isinstance(other, str):
         return one == other
-    return math.isclose(float(one), other, rel_tol=1e-9, abs_tol=0.1000001 if isinstance(other, float) else 0)
+    return math.isclose(float(one), other, rel_tol=1e-9,
+                        abs_tol=0.1000001 if isinstance(other, float) else 0)
 
 
 def named(shard, fleet, database, parameters):
-    """Answers to the named questions, of the server and of 'teeperf fleet query'. How many rows each has."""
+    """Answers to the named questions, of the server and of 'teeperf fleet query'. How many rows
+    each has."""
     found = {}
     for name, given in parameters.items():
-        given = [word for each in given for word in ([each] if each.startswith("--") else ["--param", each])]
-        statement = subprocess.run([TEEPERF, "fleet", "query", "--show", "--dialect", "clickhouse", "--database", database, *given, name],
+        given = [word for each in given
+                 for word in ([each] if each.startswith("--") else ["--param", each])]
+        statement = subprocess.run([TEEPERF, "fleet", "query", "--show", "--dialect",
+                                    "clickhouse", "--database", database, *given, name],
                                    check=True, stdout=subprocess.PIPE).stdout.decode()
-        rows = json.loads(subprocess.run([TEEPERF, "fleet", "query", "--format", "json", *given, fleet, name], check=True,
-                                         stdout=subprocess.PIPE).stdout)
+        rows = json.loads(subprocess.run([TEEPERF, "fleet", "query", "--format", "json", *given,
+                                          fleet, name], check=True, stdout=subprocess.PIPE).stdout)
         there = shard.ask(statement.rstrip().rstrip(";"))
-        wanted(len(there) == len(rows), name, given, "has", len(there), "rows, not", len(rows), there[:2], rows[:2])
+        wanted(len(there) == len(rows), name, given, "has", len(there), "rows, not", len(rows),
+               there[:2], rows[:2])
         for one, other in zip(there, rows):
-            wanted(len(one) == len(other) and all(map(same, one, other.values())), name, given, one, "is not", other)
+            wanted(len(one) == len(other) and all(map(same, one, other.values())), name, given, one,
+                   "is not", other)
         found[name] = len(rows)
     return found
 
 
 def ask_questions(shards):
-    """Of two shards, and of one server, with functions that have become slower and recordings that have costs."""
-    everywhere = {"top": ["most=1000"], "rare": ["program=program1"], "skip": [], "cost": [], "hosts": ["least=0"], "regressions": ["least=0"],
+    """Of two shards, and of one server, with functions that have become slower and recordings that
+    have costs."""
+    everywhere = {"top": ["most=1000"], "rare": ["program=program1"], "skip": [],
+                  "cost": [], "hosts": ["least=0"], "regressions": ["least=0"],
                   "p99": ["function=program0_function3", "quantile=0.9"]}
     found = named(shards[1], FLEET, DATABASE, everywhere)
     wanted(found["top"] > 30 and found["p99"] > 0 and found["cost"] > 2, found)
     for statement in schema("--database", "questions"):
         shards[0].ask(statement)
     push(0, "--to", f"http://127.0.0.1:{HTTP[0]}/", "--database", "questions", fleet=QUESTIONS)
-    found = named(shards[0], QUESTIONS, "questions", {
-        "top": [], "rare": ["most=3"], "skip": ["most=1000"], "cost": ["program=worse"], "hosts": [], "regressions": [],
+    found = named(shards[0], QUESTIONS, "questions", {"top": [], "rare": ["most=3"],
+        "skip": ["most=1000"], "cost": ["program=worse"], "hosts": [], "regressions": [],
         "p99": ["function=lookup", "program=same"]})
-    wanted(found["regressions"] == 1 and found["hosts"] == 2 and found["cost"] == 1 and found["rare"] == 3 and found["p99"] == 2, found)
-    for name, given in (("regressions", ["old=first", "new=second", "least=1"]), ("regressions", ["old=second", "new=first"]),
-                        ("top", ["--build=first", "--program=worse"]), ("cost", ["--day=2023-11-15..2023-11-30"]),
-                        ("rare", ["--label=environment=canary", "--label=it's=\\"]), ("p99", ["function=lookup", "--label=environment=canary"]),
+    wanted(found["regressions"] == 1 and found["hosts"] == 2 and found["cost"] == 1 and
+           found["rare"] == 3 and found["p99"] == 2, found)
+    for name, given in (("regressions", ["old=first", "new=second", "least=1"]),
+                        ("regressions", ["old=second", "new=first"]),
+                        ("top", ["--build=first", "--program=worse"]),
+                        ("cost", ["--day=2023-11-15..2023-11-30"]),
+                        ("rare", ["--label=environment=canary", "--label=it's=\\"]),
+                        ("p99", ["function=lookup", "--label=environment=canary"]),
                         ("hosts", ["program=same"]), ("cost", []), ("p99", ["function=it's \\"])):
         named(shards[0], QUESTIONS, "questions", {name: given})
     return sum(found.values())
@@ -263,11 +293,14 @@ def one_server(shard, answers, rows):
     wanted(f"pushed {rows['runs'] + SETS} runs" in text, text)
     for table in TABLES:
         [[count]] = shard.ask(f"SELECT count() FROM single.{table} FINAL")
-        wanted(int(count) == rows[table], table, "of one server has", count, "rows, not", rows[table])
+        wanted(int(count) == rows[table], table, "of one server has", count, "rows, not",
+               rows[table])
     [[count]] = shard.ask("SELECT uniqExact(fn_key) FROM single.functions")
     wanted(int(count) == len(answers[0]), "functions of one server")
     parsed = schema("--replicated", "--cluster", "fleet", "--database", "copies")
-    wanted(len(parsed) == 21 and "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/copies/functions', '{replica}')" in parsed[1], parsed)
+    wanted(len(parsed) == 21 and
+           "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/copies/functions', "
+           "'{replica}')" in parsed[1], parsed)
     try:
         shard.ask(parsed[0])
         urllib.request.urlopen(f"http://127.0.0.1:{HTTP[0]}/", parsed[1].encode())
@@ -278,7 +311,8 @@ def one_server(shard, answers, rows):
 
 
 def schema(*arguments):
-    text = subprocess.run([TEEPERF, "fleet", "schema", "clickhouse", *arguments], check=True, stdout=subprocess.PIPE).stdout.decode()
+    text = subprocess.run([TEEPERF, "fleet", "schema", "clickhouse", *arguments], check=True,
+                          stdout=subprocess.PIPE).stdout.decode()
     return [part.strip() for part in text.split(";") if part.strip()]
 
 
@@ -292,7 +326,8 @@ def main():
 
         # Without tables, and as somebody who may not.
         text = push(1, *to, "--retries", "3")
-        wanted("HTTP status 404" in text and "fleet schema clickhouse" in text and "retrying in" not in text, text)
+        wanted("HTTP status 404" in text and "fleet schema clickhouse" in text and
+               "retrying in" not in text, text)
         for shard in shards:
             for statement in schema("--cluster", "fleet"):
                 shard.ask(statement)
@@ -308,7 +343,8 @@ def main():
         # are told.
         proxy.plan({4: shards[1].kill})
         text = push(1, *to, *user, "--retries", "1")
-        wanted(re.search(r"run(s [0-9a-f-]+ to)? [0-9]{8}-[0-9a-f-]+, table '[a-z_]+': HTTP status 500: Code: [0-9]+", text), text)
+        wanted(re.search(r"run(s [0-9a-f-]+ to)? [0-9]{8}-[0-9a-f-]+, table '[a-z_]+': "
+                         r"HTTP status 500: Code: [0-9]+", text), text)
         wanted("retrying in 0.5 seconds" in text and "pushed 0 runs" in text, text)
         [[kept]] = shards[0].ask(f"SELECT count() FROM {DATABASE}.functions_local")
         wanted(int(kept) > 0, "nothing of the runs that are not complete was kept")
@@ -318,11 +354,13 @@ def main():
 
         # An answer is lost, and a shard comes back while the command waits for it; then the command
         # is killed.
-        pushing = subprocess.Popen([TEEPERF, "fleet", "push", "--batch", "64K", *to, *user, "--retries", "20", FLEET],
-                                   stderr=subprocess.PIPE, env={**os.environ, "no_proxy": "127.0.0.1"})
+        pushing = subprocess.Popen([TEEPERF, "fleet", "push", "--batch", "64K", *to, *user,
+                                    "--retries", "20", FLEET], stderr=subprocess.PIPE,
+                                   env={**os.environ, "no_proxy": "127.0.0.1"})
         back = threading.Thread(target=lambda: (shards[1].kill(), time.sleep(1), shards[1].start()))
         groups = len({(row["program"], row["day"]) for row in fleet_check.table("runs")})
-        proxy.plan({2: "lose", 5: lambda: (back.start(), time.sleep(0.2)), 6 * groups + 2: lambda: pushing.send_signal(signal.SIGKILL)})
+        proxy.plan({2: "lose", 5: lambda: (back.start(), time.sleep(0.2)),
+                    6 * groups + 2: lambda: pushing.send_signal(signal.SIGKILL)})
         text = pushing.communicate(timeout=300)[1].decode()
         wanted(pushing.returncode == -signal.SIGKILL, pushing.returncode, text)
         back.join()
@@ -335,21 +373,25 @@ def main():
         subprocess.run([TEEPERF, "fleet", "compact", "-q", FLEET], check=True)
         proxy.plan({})
         text = push(0, *to, *user)
-        wanted(f"pushed {rows['runs'] - int(some) + SETS} runs" in text and f"{some} were already there" in text, text)
+        wanted(f"pushed {rows['runs'] - int(some) + SETS} runs" in text and
+               f"{some} were already there" in text, text)
         proxy.plan({})
         text = push(0, "--to", f"http://127.0.0.1:{HTTP[1]}")
-        wanted(f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {rows['runs'] + SETS} were already there" in text, text)
+        wanted(f"pushed 0 runs: 0 rows in 0 bytes" in text and
+               f"; {rows['runs'] + SETS} were already there" in text, text)
         for shard in shards:
             questions = check(shard, answers, rows)
             [[local]] = shard.ask(f"SELECT uniqExact(run_id) FROM {DATABASE}.runs_local")
             wanted(0 < int(local) < rows["runs"], "runs of a shard:", local)
         # How many depends on what the servers have merged meanwhile.
-        twice = sum(int(shards[0].ask(f"SELECT count() FROM {DATABASE}.{table}")[0][0]) for table in TABLES) - sum(rows.values())
+        twice = sum(int(shards[0].ask(f"SELECT count() FROM {DATABASE}.{table}")[0][0])
+                    for table in TABLES) - sum(rows.values())
         one_server(shards[0], answers, rows)
         asked = ask_questions(shards)
         [[version]] = shards[0].ask("SELECT version()")
-        print(f"ClickHouse {version}: {rows['runs']} runs, {sum(rows.values())} rows, {twice} of them twice until they are merged, "
-              f"{len(questions)} statements, {len(answers[0])} functions; {asked} rows of named questions")
+        print(f"ClickHouse {version}: {rows['runs']} runs, {sum(rows.values())} rows, "
+              f"{twice} of them twice until they are merged, {len(questions)} statements, "
+              f"{len(answers[0])} functions; {asked} rows of named questions")
     finally:
         proxy.shutdown()
         for shard in shards:

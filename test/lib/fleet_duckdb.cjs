@@ -22,17 +22,23 @@ const [modules, document] = process.argv.slice(2);
 		}
 	const ask = async sql => (await db.runAndReadAll(sql)).getRows();
 	// Statistics are believed: a wrong one would lose rows.
-	for (const [table, key] of [["functions", "fn_key"], ["histograms", "fn_key"], ["profile", "path_key"]]) {
-		const keys = await ask(`SELECT ${key}, count(*) FROM ${table} GROUP BY ALL ORDER BY ALL LIMIT 50`);
+	for (const [table, key] of [["functions", "fn_key"], ["histograms", "fn_key"],
+			["profile", "path_key"]]) {
+		const keys = await ask(
+			`SELECT ${key}, count(*) FROM ${table} GROUP BY ALL ORDER BY ALL LIMIT 50`);
 		for (const [value, count] of keys) {
-			const [found] = await ask(`SELECT count(*) FROM ${table} WHERE ${key} = ${value}`);
+			const [found] = await ask(
+				`SELECT count(*) FROM ${table} WHERE ${key} = ${value}`);
 			if (found[0] !== count)
-				throw new Error(`${table}: ${found[0]} of ${count} rows of ${value}`);
+				throw new Error(
+					`${table}: ${found[0]} of ${count} rows of ${value}`);
 		}
 	}
-	const [both] = await ask("SELECT count(*), count(DISTINCT run_id), min(day)::VARCHAR, count(DISTINCT program) FROM runs");
+	const [both] = await ask("SELECT count(*), count(DISTINCT run_id), min(day)::VARCHAR, " +
+		"count(DISTINCT program) FROM runs");
 	console.log(["runs", ...both].join("\t"));
-	const facts = await ask("SELECT DISTINCT decode(value) FROM parquet_kv_metadata('fleet/*/day=*/program=*/run=*/*.parquet') " +
+	const facts = await ask("SELECT DISTINCT decode(value) FROM " +
+		"parquet_kv_metadata('fleet/*/day=*/program=*/run=*/*.parquet') " +
 		"WHERE decode(key) = 'teeperf.schema'");
 	console.log(["schema", ...facts.map(row => row[0])].join("\t"));
 })().catch(error => {

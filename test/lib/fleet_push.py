@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""fleet_push.py TEEPERF FLEET [CERTIFICATE KEY]: a server of ours gets the runs of FLEET by 'teeperf fleet push': rows are those of the Parquet
-files, a row in runs comes last, and what the server refuses or does not answer is sent again, or is not. Writes the statements that
-it got in the first push to the file 'statements', with a NUL behind each."""
+"""fleet_push.py TEEPERF FLEET [CERTIFICATE KEY]: a server of ours gets the runs of FLEET by
+'teeperf fleet push': rows are those of the Parquet files, a row in runs comes last, and what the
+server refuses or does not answer is sent again, or is not. Writes the statements that it got in the
+first push to the file 'statements', with a NUL behind each."""
 
 import http.server
 import os
@@ -20,12 +21,13 @@ from fleet_check import wanted  # noqa: E402
 
 TEEPERF, FLEET = sys.argv[1:3]
 ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
-TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "calls", "runs", "experiments")
+TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "calls", "runs",
+          "experiments")
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Keeps what it is told to insert, as many times as it is told; `plan` has what it does with the next requests: a status, or
-    "drop": take it and do not answer."""
+    """Keeps what it is told to insert, as many times as it is told; `plan` has what it does with
+    the next requests: a status, or "drop": take it and do not answer."""
 
     daemon_threads = True
 
@@ -70,15 +72,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         text = ""
         if statement.startswith("INSERT"):
             server.statements.append(body)
-            table, columns = re.fullmatch(r"INSERT INTO teeperf\.(\w+) \(([a-z_, ]+)\) FORMAT TabSeparated", statement).groups()
+            table, columns = re.fullmatch(r"INSERT INTO teeperf\.(\w+) \(([a-z_, "
+                                          r"]+)\) FORMAT TabSeparated", statement).groups()
             wanted(rows.endswith("\n"), "rows do not end with an end of the line")
             for line in rows[:-1].split("\n"):
-                values = [None if value == "\\N" else re.sub(r"\\(.)", lambda match: ESCAPES[match[1]], value)
+                values = [None if value == "\\N"
+                          else re.sub(r"\\(.)", lambda match: ESCAPES[match[1]], value)
                           for value in line.split("\t")]
                 wanted(len(values) == len(columns.split(", ")), statement, line)
                 server.rows.append((table, dict(zip(columns.split(", "), values))))
         else:
-            of, first, last = re.search(r"FROM teeperf.(runs|experiments) WHERE run_id >= '([0-9a-f-]+)' AND run_id <= '([0-9a-f-]+)'",
+            of, first, last = re.search(r"FROM teeperf.(runs|experiments) WHERE run_id >= "
+                                        r"'([0-9a-f-]+)' AND run_id <= '([0-9a-f-]+)'",
                                         statement).groups()
             text = "".join(run + "\n" for run in server.runs(of) if first <= run <= last)
         if action == 200:
@@ -88,7 +93,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def push(status, *arguments):
-    done = subprocess.run([TEEPERF, "fleet", "push", *arguments, FLEET], check=False, stderr=subprocess.PIPE, timeout=100,
+    done = subprocess.run([TEEPERF, "fleet", "push", *arguments, FLEET],
+                          check=False, stderr=subprocess.PIPE, timeout=100,
                           env={**os.environ, "no_proxy": "127.0.0.1"})
     text = done.stderr.decode()
     wanted(done.returncode == status, "exit status", done.returncode, "of push", arguments, text)
@@ -96,11 +102,13 @@ def push(status, *arguments):
 
 
 def as_text(value):
-    return value if value is None or isinstance(value, str) else "%.17g" % value if isinstance(value, float) else str(value)
+    return (value if value is None or
+            isinstance(value, str) else "%.17g" % value if isinstance(value, float) else str(value))
 
 
 def in_order(rows):
-    return sorted(tuple(sorted((key, "" if value is None else "=" + value) for key, value in row.items())) for row in rows)
+    return sorted(tuple(sorted((key, "" if value is None else "=" + value)
+                               for key, value in row.items())) for row in rows)
 
 
 def check_rows(server):
@@ -110,20 +118,25 @@ def check_rows(server):
             numbers = {}
             for row in found:
                 key = row["run_id"], row["thread"]
-                wanted(int(row.pop("call_number")) == numbers.get(key, 0), "number of the call", row)
+                wanted(int(row.pop("call_number")) == numbers.get(key, 0), "number of the call",
+                       row)
                 numbers[key] = numbers.get(key, 0) + 1
-        there = [{**{key: as_text(value) for key, value in row.items()}, "program": urllib.parse.unquote(row["program"])}
+        there = [{**{key: as_text(value) for key, value in row.items()},
+                  "program": urllib.parse.unquote(row["program"])}
                  for row in fleet_check.table(table)]
         found, there = in_order(found), in_order(there)
-        wanted(found == there, table, len(found), len(there), [pair for pair in zip(found, there) if pair[0] != pair[1]][:1])
+        wanted(found == there, table, len(found), len(there),
+               [pair for pair in zip(found, there) if pair[0] != pair[1]][:1])
 
 
 def check_order(server):
     """Rows of a run come before its row in runs; those of a set of results in one request."""
     complete = set()
-    sets = [set(re.findall(r"\t([0-9]{8}-[0-9]{6}-[0-9a-f]{16})\t", statement)) for statement in server.statements
+    sets = [set(re.findall(r"\t([0-9]{8}-[0-9]{6}-[0-9a-f]{16})\t", statement))
+            for statement in server.statements
             if statement.startswith("INSERT INTO teeperf.experiments ")]
-    wanted(sum(map(len, sets)) == len(set().union(*sets)) == len(server.runs("experiments")), "sets of results:", sets)
+    wanted(sum(map(len, sets)) == len(set().union(*sets)) == len(server.runs("experiments")),
+           "sets of results:", sets)
     for table, row in server.rows:
         wanted(row["run_id"] not in complete, table, "has a row of a run that is in runs")
         if table == "runs":
@@ -131,49 +144,59 @@ def check_order(server):
 
 
 def main():
-    runs = len(fleet_check.table("runs")) + len({row["run_id"] for row in fleet_check.table("experiments")})
+    runs = (len(fleet_check.table("runs")) +
+            len({row["run_id"] for row in fleet_check.table("experiments")}))
     server = Server()
     to = ("--to", server.url)
     text = push(0, *to, "--batch", "20K")
-    wanted(f"pushed {runs} runs: {len(server.rows)} rows in " in text and "; 0 were already there" in text, text)
+    wanted(f"pushed {runs} runs: {len(server.rows)} rows in " in text and
+           "; 0 were already there" in text, text)
     check_rows(server)
     check_order(server)
-    wanted(all(path == "/?insert_distributed_sync=1&wait_end_of_query=1" for path, _ in server.requests), server.requests[0])
-    wanted(not any(key.startswith("X-ClickHouse") for _, headers in server.requests for key in headers), "who pushes")
+    wanted(all(path == "/?insert_distributed_sync=1&wait_end_of_query=1"
+               for path, _ in server.requests), server.requests[0])
+    wanted(not any(key.startswith("X-ClickHouse") for _, headers in server.requests
+                   for key in headers), "who pushes")
     with open("statements", "w", encoding="utf-8") as file:
         file.write("".join(statement + "\0" for statement in server.statements))
     batches = len(server.statements)
-    wanted(batches > 20 and all(len(statement) < 25000 or statement.startswith("INSERT INTO teeperf.experiments") for statement in server.statements), batches, "requests")
+    wanted(batches > 20 and all(len(statement) < 25000 or statement.startswith(
+        "INSERT INTO teeperf.experiments") for statement in server.statements), batches, "requests")
 
     # In small requests a set of results is still in one.
     small = Server()
     push(0, "--to", small.url, "--batch", "5K")
     check_order(small)
     wanted(len(small.statements) > batches, "small requests")
-    wanted(not small.runs("experiments") or any(len(statement) > 6000 for statement in small.statements), "sets in small requests")
+    wanted(not small.runs("experiments") or
+           any(len(statement) > 6000 for statement in small.statements), "sets in small requests")
     small.shutdown()
 
     # A second time nothing is sent.
     text = push(0, *to)
-    wanted(len(server.statements) == batches and f"pushed 0 runs: 0 rows in 0 bytes" in text and f"; {runs} were already there" in text, text)
+    wanted(len(server.statements) == batches and f"pushed 0 runs: 0 rows in 0 bytes" in text and
+           f"; {runs} were already there" in text, text)
 
     # What may pass is tried again, and its rows are there once each, or twice if the server did
     # take them.
     server.rows, server.requests, server.plan = [], [], [503, 200, 429, "drop", 500]
     text = push(0, *to, "--user", "some body", "--password-file", "password")
     # libcurl itself tries again when a connection that was used before has gone.
-    wanted(text.count(": retrying in 0.5 seconds") == 2 and text.count(": retrying in 1 seconds") == 1, text)
+    wanted(text.count(": retrying in 0.5 seconds") == 2 and
+           text.count(": retrying in 1 seconds") == 1, text)
     twice = len(server.rows)
     server.rows = list({(table, *row.items()): (table, row) for table, row in server.rows}.values())
     wanted(twice > len(server.rows), "nothing was sent twice")
     check_rows(server)
-    wanted(all(headers["X-ClickHouse-User"] == "some body" and headers["X-ClickHouse-Key"] == "pass word" for _, headers in server.requests),
-           server.requests[0])
+    wanted(all(headers["X-ClickHouse-User"] == "some body" and headers["X-ClickHouse-Key"] ==
+               "pass word" for _, headers in server.requests), server.requests[0])
 
     # What may not is told at once, with the server's words as a terminal may see them.
     server.rows, server.requests, server.plan = [], [], [200, 200, 400]
     text = push(1, *to)
-    wanted(len(server.requests) == 3 and re.search(r"run[s ].*table 'paths': HTTP status 400: Code: 42, this is no\? good day$", text, re.M), text)
+    wanted(len(server.requests) == 3 and
+           re.search(r"run[s ].*table 'paths': HTTP status 400: Code: 42, this is no\? good day$",
+                     text, re.M), text)
     wanted("and more" not in text, text)
 
     # It goes on from there: what was not complete is sent again.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""fleet_query.py TEEPERF RUNS TRACE...: in the Parquet files RUNS, to which each TRACE was exported, fn_key names the same
-function in all runs, and sums by it are those by name; self times of calls and of functions have names of their own."""
+"""fleet_query.py TEEPERF RUNS TRACE...: in the Parquet files RUNS, to which each TRACE was
+exported, fn_key names the same function in all runs, and sums by it are those by name; self times
+of calls and of functions have names of their own."""
 
 import collections
 import json
@@ -22,7 +23,8 @@ def wanted(condition, *what):
 
 
 def stable_key(name, module):
-    """FNV-1a of both, each with a NUL behind it, as a signed number, without what builds add to names: it may never change."""
+    """FNV-1a of both, each with a NUL behind it, as a signed number, without what builds add to
+    names: it may never change."""
     name = re.sub(rb"\.(llvm|__uniq)\.[0-9]+", b"", name)
     name = re.sub(rb"17h[0-9a-f]{16}E$", b"E", name)
     value = 14695981039346656037
@@ -42,34 +44,41 @@ def main():
     for trace in sys.argv[3:]:
         run = "run=" + os.path.basename(trace)[:-len(".trace")]
         functions, columns = rows(f"{RUNS}/functions/{run}/functions.parquet")
-        wanted("self_ns" in columns and "self_raw_ns" not in columns, "columns of functions:", columns)
+        wanted("self_ns" in columns and "self_raw_ns" not in columns, "columns of functions:",
+               columns)
         of = {}
         for row in functions:
             name = (row["linkage"] or row["function"], row["module"])
-            wanted(row["fn_key"] == stable_key(*name), name, "has the key", row["fn_key"], "not", stable_key(*name))
-            wanted(names.setdefault(row["fn_key"], name) == name, name, "has the key of", names[row["fn_key"]])
+            wanted(row["fn_key"] == stable_key(*name), name, "has the key", row["fn_key"], "not",
+                   stable_key(*name))
+            wanted(names.setdefault(row["fn_key"], name) == name, name, "has the key of",
+                   names[row["fn_key"]])
             of[row["fn"]] = name
             numbers[name].add(row["fn"])
-        asked = json.loads(subprocess.run(
-            [TEEPERF, "query", "--format", "json", trace, "SELECT fn, fn_key FROM functions; "], check=True,
+        asked = json.loads(subprocess.run([TEEPERF, "query", "--format", "json", trace,
+                                           "SELECT fn, fn_key FROM functions; "], check=True,
             stdout=subprocess.PIPE).stdout)
-        wanted({row["fn"]: row["fn_key"] for row in asked} == {row["fn"]: row["fn_key"] for row in functions},
-               "SQL has other keys")
+        wanted({row["fn"]: row["fn_key"] for row in asked} ==
+               {row["fn"]: row["fn_key"] for row in functions}, "SQL has other keys")
         paths, _ = rows(f"{RUNS}/paths/{run}/paths.parquet")
         for row in paths:
             wanted(row["fn_key"] == (stable_key(*of[row["fn"]]) if row["path"] else 0), "path", row)
         for thread in os.listdir(f"{RUNS}/calls/{run}"):
             calls, columns = rows(f"{RUNS}/calls/{run}/{thread}/calls.parquet")
-            wanted("self_raw_ns" in columns and "self_ns" not in columns, "columns of calls:", columns)
+            wanted("self_raw_ns" in columns and "self_ns" not in columns, "columns of calls:",
+                   columns)
             for row in calls:
-                for sums, key in ((by_key, row["fn_key"]), (by_name, of[row["fn"]]), (by_number, row["fn"])):
+                for sums, key in ((by_key, row["fn_key"]), (by_name, of[row["fn"]]),
+                                  (by_number, row["fn"])):
                     sums[key][0] += 1
                     sums[key][1] += row["self_raw_ns"]
-    wanted({names[key]: sums for key, sums in by_key.items()} == by_name, "sums by key are others than those by name")
+    wanted({names[key]: sums for key, sums in by_key.items()} == by_name,
+           "sums by key are others than those by name")
     # Else nothing would have been shown.
     wanted(any(len(of) > 1 for of in numbers.values()), "each function has the same fn in all runs")
     wanted(sorted(by_number.values()) != sorted(by_name.values()), "sums by fn are those by name")
-    print(f"{len(names)} functions, {sum(count for count, _ in by_key.values())} calls of {len(sys.argv) - 3} runs")
+    print(f"{len(names)} functions, {sum(count for count, _ in by_key.values())} calls of "
+          f"{len(sys.argv) - 3} runs")
 
 
 main()

@@ -28,7 +28,8 @@ teeperf() {
 # What is the same in each build and at each time: no version, age of a file, style or script.
 steady() {
 	sed -e 's/"teeperf [0-9.]*"/"teeperf VERSION"/' -e 's/^\(# .*TeePerf\) [0-9.]*$/\1 X/' \
-		-e 's/ ([0-9,]* \(s\|min\|h\) ago)$//' -e '/<style>/,/<\/style>/d' -e '/<script>/,/<\/script>/d'
+		-e 's/ ([0-9,]* \(s\|min\|h\) ago)$//' -e '/<style>/,/<\/style>/d' \
+		-e '/<script>/,/<\/script>/d'
 }
 
 # golden_case CASE: run its commands in the current folder, and compare what they write.

@@ -30,7 +30,8 @@ machine() {
 		skip "Debian's kernel cannot be fetched here"
 	}
 	# shellcheck disable=SC2086 # words are meant
-	expect 0 "$TEEPERF" cc --level=off $target -static -O1 "$root/test/tee/machine_init.c" -o init
+	expect 0 "$TEEPERF" cc --level=off $target -static -O1 \
+		"$root/test/tee/machine_init.c" -o init
 	truncate -s 64M memory
 	trap 'guest kill on 2>/dev/null || true' EXIT
 	trap 'exit 1' HUP INT TERM
@@ -38,7 +39,8 @@ machine() {
 
 # start FILES...: the machine, with these and what is in ./vm.
 start() {
-	guest start on "$kernel" init --cpu "$machine" --memory memory --stream stream vm/* "$@" || exit 1
+	guest start on "$kernel" init --cpu "$machine" --memory memory \
+		--stream stream vm/* "$@" || exit 1
 }
 
 log=TEEPERF_LOG=/sys/bus/pci/devices/0000:00:10.0/resource2
@@ -59,7 +61,8 @@ build() {
 	build_theirs "$name" "$driver" "$source" "$@"
 	arguments=
 	[ "$name" != threads ] || arguments=wait
-	expect 0 "$TEEPERF" record -q --clock soft --mode full --size 64M -o "$name.trace" -- "./$name" $arguments
+	expect 0 "$TEEPERF" record -q --clock soft --mode full --size 64M \
+		-o "$name.trace" -- "./$name" $arguments
 	cp out "$name.said"
 	calls_of "$name.trace" >"$name.want"
 }
@@ -71,7 +74,8 @@ build_theirs() {
 	source=$3
 	shift 3
 	# shellcheck disable=SC2086 # words are meant
-	expect 0 "$TEEPERF" "$driver" --port=vm --allowlist list --check off $target -g -O2 "$@" "$source" -o "vm/$name"
+	expect 0 "$TEEPERF" "$driver" --port=vm --allowlist list --check off $target -g \
+		-O2 "$@" "$source" -o "vm/$name"
 }
 
 # run NAME ENVIRONMENT: in the machine, where it does what it does here.
@@ -79,7 +83,8 @@ run() {
 	arguments=
 	[ "$1 $2" != "threads $log" ] || arguments=wait
 	# shellcheck disable=SC2086 # words are meant
-	guest run on "$2" "$TEST_TMP/vm/$1" $arguments >said || fail "'$1' has failed in the machine: $(cat said)"
+	guest run on "$2" "$TEST_TMP/vm/$1" $arguments >said ||
+		fail "'$1' has failed in the machine: $(cat said)"
 	cmp "$1.said" said || fail "'$1' does something else in the machine"
 }
 
@@ -100,7 +105,8 @@ through_memory() {
 		ends 0 'the program reported its end'
 		same run.trace "$name"
 		facts run.trace lost=0 end_sections=1 host.port=vm
-		at_work "$name through ivshmem: $(grep -vc '^sum' got) paths, $(awk '/^sum/ { n += $NF } END { print n }' got) calls"
+		at_work "$name through ivshmem: $(grep -vc '^sum' \
+			got) paths, $(awk '/^sum/ { n += $NF } END { print n }' got) calls"
 	done
 }
 

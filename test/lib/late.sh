@@ -32,7 +32,8 @@ attach() {
 	shift
 	begin record "$TEEPERF" record --pid "$program" --size 16M -o "$name.trace" "$@" 3>&-
 	recorder=$begun
-	await_true 'grep -q "recording process" record.err || ! kill -0 $recorder 2>/dev/null' 'a recorder that records'
+	await_true 'grep -q "recording process" record.err || ! kill -0 $recorder 2>/dev/null' \
+		'a recorder that records'
 	grep -q 'recording process' record.err || {
 		cat record.err >&2
 		fail "the recorder has ended"

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A virtual machine for tests: Linux in QEMU (TCG), with files of this machine at the places that they have here.
+"""A virtual machine for tests: Linux in QEMU (TCG), with files of this machine at the places that
+they have here.
 
 machine.py start FOLDER KERNEL INIT [--cpu MACHINE] [--memory FILE] [--stream SOCKET] FILE...
-    KERNEL: what tools/fetch-kernel prints; INIT: test/tee/machine_init.c, static. The files' libraries come along.
-    Memory in FILE is the machine's ivshmem device; its port 'teeperf' connects to SOCKET again and again.
+    KERNEL: what tools/fetch-kernel prints; INIT: test/tee/machine_init.c, static. The files'
+    libraries come along. Memory in FILE is the machine's ivshmem device; its port 'teeperf'
+    connects to SOCKET again and again.
 machine.py run FOLDER [NAME=VALUE...] PROGRAM [ARGUMENTS...]   as if it were run here: output, exit code
 machine.py ask FOLDER start|kill|wait|get|await ...            what else the machine does (machine_init.c)
 machine.py stop FOLDER                                         an orderly end; 'kill FOLDER': at once

@@ -4,7 +4,8 @@
 
 One line each, # begins a comment, numbers as in Python:
 log [threads] [size=N] [next=N] [flags=N] [self=N] [pid=N] [map=N] [counter=N] [spare=N]
-                        the header; without it, one whose numbers are right. spare: entries there is room for
+                        the header; without it, one whose numbers are right. spare: entries there is
+                        room for
 TIME enter|exit FUNCTION [THREAD]
 TIME on|off             the recorder switches; in a log of threads its record goes where the tool puts it
 empty                   an entry that was never written
@@ -56,8 +57,8 @@ def make(text):
     for place, record in strays:
         entries[place:place + 16] = record
     size = head.get("size", HEADER + len(entries))
-    header = struct.pack(
-        "<7Q", head.get("counter", 1000000), head.get("flags", 0x80010001 if threads else 0x80000001),
+    header = struct.pack("<7Q", head.get("counter", 1000000),
+        head.get("flags", 0x80010001 if threads else 0x80000001),
         head.get("self", 0x7f0000000000), head.get("pid", 4711), size, head.get("next", count),
         head.get("map", 0x555555555139))
     return (header + entries)[:size].ljust(size + 1, b"\0")[:cut]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which Debian package has which file: package_lists.py SOURCE STAGE
 
-Holds debian/*.install of SOURCE against STAGE, the folder that 'cmake --install' filled as DESTDIR with the prefix /usr.
-Each file is in one package, each line of a list has a file, and no two packages bring the same path.
-"""
+Holds debian/*.install of SOURCE against STAGE, the folder that 'cmake --install' filled as DESTDIR
+with the prefix /usr. Each file is in one package, each line of a list has a file, and no two
+packages bring the same path. """
 import fnmatch
 import os
 import re
@@ -34,7 +34,8 @@ def lines(source, package):
 def matches(path, pattern):
     """The pattern of dh_install: it means files, or folders with all that is in them."""
     depth = pattern.count("/") + 1
-    return fnmatch.fnmatchcase("/".join(path.split("/")[:depth]), pattern) and path.count("/") + 1 >= depth
+    return fnmatch.fnmatchcase("/".join(path.split("/")[:depth]),
+                               pattern) and path.count("/") + 1 >= depth
 
 
 def target(path, pattern, folder):
@@ -66,7 +67,8 @@ def main(source, stage):
                 targets.setdefault(target(path, pattern, folder), set()).add(package)
     for path, found in owners.items():
         if not found:
-            wrong.append("'%s' is installed, but in no package: name it in one debian/*.install" % path)
+            wrong.append("'%s' is installed, but in no package: name it in one debian/*.install" %
+                         path)
         elif len(found) > 1:
             wrong.append("'%s' is listed more than once: %s" % (path, ", ".join(found)))
     for path, found in targets.items():
@@ -74,7 +76,8 @@ def main(source, stage):
             wrong.append("'%s' would be in several packages: %s" % (path, ", ".join(sorted(found))))
     for line in wrong:
         print(line)
-    print("%d files in %d packages" % (len(files), len({found[0] for found in owners.values() if found})))
+    print("%d files in %d packages" %
+          (len(files), len({found[0] for found in owners.values() if found})))
     return 1 if wrong or not files else 0
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Parquet files as teeperf writes them, read byte by byte: what is not as it must be is an error, and so are statistics,
-sizes, offsets and orders that do not fit the values. zstd comes from the system's library."""
+"""Parquet files as teeperf writes them, read byte by byte: what is not as it must be is an error,
+and so are statistics, sizes, offsets and orders that do not fit the values. zstd comes from the
+system's library."""
 
 import ctypes
 import ctypes.util
@@ -136,7 +137,8 @@ def delta(data, bits, count):
 
 
 def definition_levels(data, count):
-    """(whether each of count values is there, the rest of the page), of the runs of one bit that an optional column has."""
+    """(whether each of count values is there, the rest of the page), of the runs of one bit that an
+    optional column has."""
     size, = struct.unpack_from("<I", data)
     levels = []
     runs = Thrift(data[:4 + size], 4)
@@ -151,17 +153,20 @@ def definition_levels(data, count):
 
 
 def check_statistics(kind, statistics, values, missing):
-    need(statistics[3] == missing, "statistics say that so many are missing:", statistics[3], "not", missing)
+    need(statistics[3] == missing, "statistics say that so many are missing:", statistics[3], "not",
+         missing)
     if kind == DOUBLE or not values:
         need(list(statistics) == [3], "statistics of nothing that has any", statistics)
     elif kind == BYTE_ARRAY:
         if 5 in statistics:
-            need(statistics[5] == max(values) and statistics[6] == min(values), "statistics", statistics)
+            need(statistics[5] == max(values) and statistics[6] == min(values), "statistics",
+                 statistics)
         else:
             need(max(len(value) for value in values) > 1024, "no statistics")
     else:
         code = "<i" if kind == INT32 else "<q"
-        for field, value in ((1, max(values)), (2, min(values)), (5, max(values)), (6, min(values))):
+        for field, value in ((1, max(values)), (2, min(values)), (5, max(values)),
+                             (6, min(values))):
             need(struct.unpack(code, statistics[field])[0] == value, "statistics", field, value)
 
 
@@ -191,18 +196,21 @@ def facts(path):
     with open(path, "rb") as file:
         data = file.read()
     size, = struct.unpack("<I", data[-8:-4])
-    return {fact[1].decode(): fact[2].decode() for fact in Thrift(data, len(data) - 8 - size).struct().get(5, [])}
+    return {fact[1].decode(): fact[2].decode()
+            for fact in Thrift(data, len(data) - 8 - size).struct().get(5, [])}
 
 
 def read(path, full_groups=True):
-    """(columns: {name: [values]}, row counts of groups); texts are bytes, what is missing is None."""
+    """(columns: {name: [values]}, row counts of groups); texts are bytes, what is missing is
+    None."""
     with open(path, "rb") as file:
         data = file.read()
     need(data[:4] == b"PAR1" and data[-4:] == b"PAR1", path, "has no magic")
     size, = struct.unpack("<I", data[-8:-4])
     thrift = Thrift(data, len(data) - 8 - size)
     footer = thrift.struct()
-    need(thrift.at == len(data) - 8, path, "footer has", len(data) - 8 - thrift.at, "bytes too many")
+    need(thrift.at == len(data) - 8, path, "footer has", len(data) - 8 - thrift.at,
+         "bytes too many")
     root, schema = footer[2][0], footer[2][1:]
     need(root[5] == len(schema) and len(footer[7]) == len(schema), path, "schema")
     need(all(order == {1: {}} for order in footer[7]), path, "column orders")
@@ -222,21 +230,25 @@ def read(path, full_groups=True):
         for chunk, element in zip(group[1], schema):
             name = element[4].decode()
             meta = chunk[3]
-            need(meta[1] == element[1] and meta[3] == [element[4]] and meta[4] == 6 and 3 in meta[2], name, meta)
-            need(meta[5] == rows and meta.get(11, meta[9]) == at and chunk[2] == at, name, "is not at", at)
+            need(meta[1] == element[1] and meta[3] == [element[4]] and meta[4] == 6 and
+                 3 in meta[2], name, meta)
+            need(meta[5] == rows and meta.get(11, meta[9]) == at and chunk[2] == at, name,
+                 "is not at", at)
             sizes_here = [0, 0]
             dictionary = None
             if 11 in meta:
                 header, head, plain = unpacked_page(data, at)
                 need(header[1] == 2 and header[7][2] == 0, name, header)
                 dictionary = decode(element[1], plain, header[7][1])
-                need(len(set(dictionary)) == len(dictionary), name, "a dictionary with something twice")
+                need(len(set(dictionary)) == len(dictionary), name,
+                     "a dictionary with something twice")
                 sizes_here = [head + header[2], head + header[3]]
             need(meta[9] == at + sizes_here[1], name, "values are at", meta[9])
             header, head, plain = unpacked_page(data, meta[9])
             encoding = header[5][2]
             need(header[1] == 0 and header[5] == {1: rows, 2: encoding, 3: 3, 4: 3}, name, header)
-            need(sorted(meta[2]) == sorted({0, 3, 8} if encoding == 8 else {encoding, 3}), name, meta)
+            need(sorted(meta[2]) == sorted({0, 3, 8} if encoding == 8 else {encoding, 3}), name,
+                 meta)
             sizes_here = [sizes_here[0] + head + header[2], sizes_here[1] + head + header[3]]
             need([meta[6], meta[7]] == sizes_here, name, "sizes")
             at += meta[7]
@@ -254,8 +266,11 @@ def read(path, full_groups=True):
             values = columns[schema[order[1]][4].decode()]
             need(values == sorted(values) and order[2] is False, path, "is not sorted")
         groups.append(rows)
-    need(at == len(data) - 8 - size, path, "has", len(data) - 8 - size - at, "bytes that belong to nothing")
+    need(at == len(data) - 8 - size, path, "has", len(data) - 8 - size - at,
+         "bytes that belong to nothing")
     need(footer[3] == sum(groups), path, "rows", footer[3])
-    need(all(len(values) == footer[3] for values in columns.values()), path, "columns of different length")
-    need(not full_groups or all(rows == 122880 for rows in groups[:-1]), path, "groups that are not full", groups)
+    need(all(len(values) == footer[3] for values in columns.values()), path,
+         "columns of different length")
+    need(not full_groups or all(rows == 122880 for rows in groups[:-1]), path,
+         "groups that are not full", groups)
     return columns, groups

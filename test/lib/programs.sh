@@ -31,7 +31,8 @@ build_lua() {
 	for patch in 0002-lua-modules-paths 0001-build-system; do
 		patch -d lua5.4 -R -p1 -s <"lua5.4/debian/patches/$patch.patch" || return
 	done
-	make -s -C lua5.4/src linux ALL=lua CC="$TEEPERF cc" MYLDFLAGS=-no-pie MYCFLAGS="$1 -gdwarf-4 $lua_switches"
+	make -s -C lua5.4/src linux ALL=lua CC="$TEEPERF cc" MYLDFLAGS=-no-pie \
+		MYCFLAGS="$1 -gdwarf-4 $lua_switches"
 }
 
 fetched() {
@@ -50,8 +51,10 @@ real_program() {
 	real_status=0
 	(
 		flock 9
-		[ ! -e "$real/done" ] || [ "$(find "$lib/programs.sh" "$TEEPERF" "$TEEPERF_BUILD/lib/libteeperf.a" \
-			"$TEEPERF_BUILD/lib/teeperf/llvm-$(llvm)" -newer "$real/done" -print -quit)" ] || exit 0
+		[ ! -e "$real/done" ] ||
+			[ "$(find "$lib/programs.sh" "$TEEPERF" "$TEEPERF_BUILD/lib/libteeperf.a" \
+				"$TEEPERF_BUILD/lib/teeperf/llvm-$(llvm)" -newer "$real/done" \
+				-print -quit)" ] || exit 0
 		rm -rf "$real" && mkdir "$real" && cd "$real" && "$2" "$3" && touch done
 	) 9>"$real.lock" >program.log 2>&1 || real_status=$?
 	[ $real_status = 0 ] || {

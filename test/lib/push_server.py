@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""push_server.py ROWS PORT: takes what 'teeperf fleet push' inserts, over and over: each row becomes a line of the file ROWS, behind the
-name of its table. Which runs are there is what ROWS says. Writes its port to the file PORT; ends with its parent."""
+"""push_server.py ROWS PORT: takes what 'teeperf fleet push' inserts, over and over: each row
+becomes a line of the file ROWS, behind the name of its table. Which runs are there is what ROWS
+says. Writes its port to the file PORT; ends with its parent."""
 
 import ctypes
 import http.server
@@ -31,14 +32,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         statement, _, lines = body.partition("\n")
         answer = ""
         if statement.startswith("INSERT"):
-            table, columns = re.match(r"INSERT INTO teeperf\.(\w+) \(([a-z_, ]+)\)", statement).groups()
+            table, columns = re.match(r"INSERT INTO teeperf\.(\w+) \(([a-z_, ]+)\)",
+                                      statement).groups()
             at = columns.split(", ").index("run_id")
             with open(ROWS, "a", encoding="utf-8") as file:
                 for line in lines.splitlines():
                     file.write("\t".join((table, line.split("\t")[at], line)) + "\n")
         else:
             table = re.search(r"FROM teeperf\.(\w+)", statement)[1]
-            answer = "".join(run + "\n" for run in sorted({row[1] for row in rows() if row[0] == table}))
+            answer = "".join(run + "\n"
+                             for run in sorted({row[1] for row in rows() if row[0] == table}))
         self.send_response(200)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""query_agrees.py TEEPERF TRACE...: what SQL says of calls is what 'analyze --raw' and the records say.
+"""query_agrees.py TEEPERF TRACE...: what SQL says of calls is what 'analyze --raw' and the records
+say.
 
-Of every function calls, self and inclusive time, min and max, each summed up from single calls; of every
-thread the calls, their nesting, and their parents; percentiles against a sort; indexes against full scans."""
+Of every function calls, self and inclusive time, min and max, each summed up from single calls; of
+every thread the calls, their nesting, and their parents; percentiles against a sort; indexes
+against full scans."""
 
 import collections
 import csv
@@ -54,10 +56,10 @@ def percentile(values, part):
 
 def check_functions(trace, analyzed):
     """Times are summed up in ticks and converted once, as analyze does it."""
-    rows = trace.rows(
-        "SELECT f.function, f.module, f.address, f.linkage, count(*) calls, ns(sum(c.self_raw_ticks)) self, "
-        "ns(sum(CASE WHEN c.rec = 0 THEN c.duration_ticks ELSE 0 END)) inclusive, min(c.duration_ns) min, "
-        "max(c.duration_ns) max FROM calls c JOIN functions f ON f.fn = c.fn GROUP BY c.fn")
+    rows = trace.rows("SELECT f.function, f.module, f.address, f.linkage, count(*) calls, "
+        "ns(sum(c.self_raw_ticks)) self, ns(sum(CASE WHEN c.rec = 0 THEN c.duration_ticks "
+        "ELSE 0 END)) inclusive, min(c.duration_ns) min, max(c.duration_ns) max FROM calls c "
+        "JOIN functions f ON f.fn = c.fn GROUP BY c.fn")
     calls = {(row["module"] or "", row["address"], row["linkage"] or ""): row for row in rows}
     for row in analyzed:
         key = (row["module"], int(row["address"], 16), row["linkage"])
@@ -76,7 +78,8 @@ def check_functions(trace, analyzed):
 
 def check_nesting(trace):
     """Each call lies in its parent, and begins behind it; ids follow each other."""
-    rows = trace.rows("SELECT id, parent, thread, fn, path, depth, rec, start_ns, end_ns, duration_ns, self_raw_ns, how FROM calls")
+    rows = trace.rows("SELECT id, parent, thread, fn, path, depth, rec, start_ns, end_ns, "
+                      "duration_ns, self_raw_ns, how FROM calls")
     paths = {row["path"]: row for row in trace.rows("SELECT * FROM paths")}
     by_id = {row["id"]: row for row in rows}
     wanted([row["id"] for row in rows] == list(range(1, len(rows) + 1)), "ids are not 1, 2, ...")
@@ -92,7 +95,8 @@ def check_nesting(trace):
         wanted(parent["id"] < row["id"] and parent["thread"] == row["thread"], "parent of", row)
         wanted(path["parent"] == parent["path"], "path of the parent of", row)
         if row["start_ns"] is not None:
-            wanted(parent["start_ns"] <= row["start_ns"] and row["end_ns"] <= parent["end_ns"], row, "is outside of", parent)
+            wanted(parent["start_ns"] <= row["start_ns"] and row["end_ns"] <= parent["end_ns"], row,
+                   "is outside of", parent)
     sums = collections.Counter(row["path"] for row in rows)
     for path in paths.values():
         wanted(sums[path["path"]] == path["calls"], "calls of path", path)
@@ -106,15 +110,18 @@ def check_conditions(trace, rows):
     middle = rows[len(rows) // 2]
     tids = {row["thread"]: row["tid"] for row in trace.rows("SELECT thread, tid FROM threads")}
     unique = len(set(tids.values())) == len(tids)
-    where = ["thread = {thread}", "fn = {fn}", "path = {path}", "id = {id}", "id > {id}", "id <= {id} AND thread = {thread}",
-             "fn = {fn} AND thread = {thread}", "fn = {fn} AND id < {id}", "fn >= {fn} AND thread = {thread}",
+    where = ["thread = {thread}", "fn = {fn}", "path = {path}", "id = {id}", "id > {id}",
+             "id <= {id} AND thread = {thread}", "fn = {fn} AND thread = {thread}",
+             "fn = {fn} AND id < {id}", "fn >= {fn} AND thread = {thread}",
              "depth < {depth}", "rec = {rec} AND fn = {fn}", "path BETWEEN {path} AND {path} + 3",
-             "parent = {id}", "parent = 1", "parent < {id}", "fn IN (0, {fn}, 99)", "fn = {fn} + 0.5",
-             "fn > 1e300", "id < -1"]
+             "parent = {id}", "parent = 1", "parent < {id}", "fn IN (0, {fn}, 99)",
+             "fn = {fn} + 0.5", "fn > 1e300", "id < -1"]
     if middle["start_ns"] is not None:
-        where += ["start_ns >= {start_ns}", "start_ns < {start_ns} AND thread = {thread}", "end_ns <= {end_ns}", "end_ns > {start_ns} AND start_ns < {end_ns}",
-                  "end_ns > {start_ns} AND start_ns < {end_ns} AND fn = {fn} AND thread = {thread}", "duration_ns > {duration_ns}",
-                  "duration_ns = {duration_ns} AND fn = {fn}", "start_ns BETWEEN {start_ns} AND {end_ns}", "start_ns < {start_ns} + 0.5"]
+        where += ["start_ns >= {start_ns}", "start_ns < {start_ns} AND thread = {thread}",
+                  "end_ns <= {end_ns}", "end_ns > {start_ns} AND start_ns < {end_ns}",
+                  "end_ns > {start_ns} AND start_ns < {end_ns} AND fn = {fn} AND thread = {thread}",
+                  "duration_ns > {duration_ns}", "duration_ns = {duration_ns} AND fn = {fn}",
+                  "start_ns BETWEEN {start_ns} AND {end_ns}", "start_ns < {start_ns} + 0.5"]
     # Conditions by old names and by the system's numbers of threads give the same.
     old = {"start_ns": "t0", "end_ns": "t1", "duration_ns": "dur"}
     orders = ("", " ORDER BY id", " ORDER BY fn, id", " ORDER BY start_ns, id")
@@ -122,13 +129,16 @@ def check_conditions(trace, rows):
     for condition in where:
         condition = condition.format(**middle)
         hidden = condition
-        for name in ("thread", "fn", "path", "id", "depth", "rec", "parent", "start_ns", "end_ns", "duration_ns"):
+        for name in ("thread", "fn", "path", "id", "depth", "rec", "parent", "start_ns", "end_ns",
+                     "duration_ns"):
             hidden = " ".join("+" + word if word == name else word for word in hidden.split(" "))
-        by_old = condition.replace("thread = %d" % middle["thread"], "tid = %d" % tids[middle["thread"]])
+        by_old = condition.replace("thread = %d" % middle["thread"],
+                                   "tid = %d" % tids[middle["thread"]])
         for name, was in old.items():
             by_old = by_old.replace(name, was)
         if unique:
-            statements += ["SELECT id FROM calls WHERE %s" % by_old, "SELECT id FROM calls WHERE %s" % hidden]
+            statements += ["SELECT id FROM calls WHERE %s" % by_old,
+                           "SELECT id FROM calls WHERE %s" % hidden]
         for order in orders:
             statements += ["SELECT id FROM calls WHERE %s%s" % (condition, order),
                            "SELECT id FROM calls WHERE %s%s" % (hidden, order)]
@@ -154,15 +164,18 @@ def check_latencies(trace, rows):
             continue
         wanted(row["exact"] == 1 and row["timed_calls"] == len(values), row)
         for name, part in parts.items():
-            wanted(row[name + "_ns"] == percentile(values, part), name, row, percentile(values, part))
+            wanted(row[name + "_ns"] == percentile(values, part), name, row,
+                   percentile(values, part))
         wanted((row["min_ns"], row["max_ns"]) == (min(values), max(values)), row)
-    for row in trace.rows("SELECT fn, pctl(duration_ns, 0.5) p50, pctl(duration_ns, 0.9) p90, pctl(duration_ns, 0.99) p99, "
-                          "pctl(duration_ns, 0.999) p999 FROM calls GROUP BY fn"):
+    for row in trace.rows("SELECT fn, pctl(duration_ns, 0.5) p50, pctl(duration_ns, 0.9) p90, "
+                          "pctl(duration_ns, 0.99) p99, pctl(duration_ns, 0.999) p999 "
+                          "FROM calls GROUP BY fn"):
         for name, part in parts.items():
             if durations.get(row["fn"]):
                 wanted(row[name] == percentile(durations[row["fn"]], part), "pctl", name, row)
     # Near ones: within a sixteenth, and a tick.
-    for row in trace.rows("SELECT f.fn, f.p50_ns p50, f.p90_ns p90, f.p99_ns p99, l.p50_ns e50, l.p90_ns e90, l.p99_ns e99 FROM functions f "
+    for row in trace.rows("SELECT f.fn, f.p50_ns p50, f.p90_ns p90, f.p99_ns p99, "
+                          "l.p50_ns e50, l.p90_ns e90, l.p99_ns e99 FROM functions f "
                           "JOIN latencies l ON l.fn = f.fn WHERE l.p50_ns IS NOT NULL"):
         for part in ("50", "90", "99"):
             exact = row["e" + part]
@@ -170,15 +183,16 @@ def check_latencies(trace, rows):
 
 
 def check_compensated(trace):
-    """Without --raw, percentiles are of what is left of each call, and min and max are those of functions."""
-    for row in trace.rows("SELECT l.fn, l.min_ns min, l.max_ns max, f.min_ns fmin, f.max_ns fmax FROM latencies l "
-                          "JOIN functions f ON f.fn = l.fn"):
+    """Without --raw, percentiles are of what is left of each call, and min and max are those of
+    functions."""
+    for row in trace.rows("SELECT l.fn, l.min_ns min, l.max_ns max, f.min_ns fmin, f.max_ns fmax "
+                          "FROM latencies l JOIN functions f ON f.fn = l.fn"):
         wanted((row["min"], row["max"]) == (row["fmin"], row["fmax"]), row)
 
 
 def check_events(trace):
-    counts = {row["thread"]: row["n"] for row in trace.rows(
-        "SELECT thread, count(*) n FROM events WHERE kind IN ('enter', 'exit', 'untimed') GROUP BY thread")}
+    counts = {row["thread"]: row["n"] for row in trace.rows("SELECT thread, count(*) n FROM events "
+        "WHERE kind IN ('enter', 'exit', 'untimed') GROUP BY thread")}
     for row in trace.rows("SELECT thread, events, damaged FROM threads"):
         if not row["damaged"]:
             wanted(counts.get(row["thread"], 0) == row["events"], "events of thread", row, counts)
@@ -188,7 +202,8 @@ def main():
     teeperf = sys.argv[1]
     count = 0
     for path in sys.argv[2:]:
-        analyzed = list(csv.DictReader(io.StringIO(run(teeperf, "analyze", "--raw", "--format", "csv", path))))
+        analyzed = list(
+            csv.DictReader(io.StringIO(run(teeperf, "analyze", "--raw", "--format", "csv", path))))
         raw = Trace(teeperf, path, "--raw")
         check_functions(raw, analyzed)
         rows = check_nesting(raw)

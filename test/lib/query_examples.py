@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""query_examples.py TEEPERF: each query that comes with teeperf gives what Python computes from the calls themselves,
-on traces of three threads that are made up here, as text."""
+"""query_examples.py TEEPERF: each query that comes with teeperf gives what Python computes from the
+calls themselves, on traces of three threads that are made up here, as text."""
 
 import collections
 import json
@@ -63,10 +63,12 @@ def make(file, seed, count=400):
 
 
 def ask(name, **parameters):
-    command = [TEEPERF, "query", "--format", "json", "--example=" + name, "--attach", "b=before.trace"]
+    command = [TEEPERF, "query", "--format", "json", "--example=" + name, "--attach",
+               "b=before.trace"]
     for key, value in parameters.items():
         command += ["--param", "%s=%s" % (key, value)]
-    return json.loads(subprocess.run(command + ["now.trace"], check=True, stdout=subprocess.PIPE).stdout)
+    return json.loads(subprocess.run(command + ["now.trace"], check=True,
+                                     stdout=subprocess.PIPE).stdout)
 
 
 def pctl(values, thousandths):
@@ -96,14 +98,16 @@ checked = 0
 
 
 def same(what, rows, expected, *order):
-    """ROWS have the columns of EXPECTED in its order; those whose order is open by equal keys are sorted."""
+    """ROWS have the columns of EXPECTED in its order; those whose order is open by equal keys are
+    sorted."""
     global checked
     got = [tuple(row.values()) for row in rows]
     expected = [tuple(row) for row in expected]
     if got != expected:
         for one, other in zip(got + [None] * len(expected), expected):
             if one != other:
-                sys.exit("%s: %r, not %r (%d rows, not %d)" % (what, one, other, len(got), len(expected)))
+                sys.exit("%s: %r, not %r (%d rows, not %d)" %
+                         (what, one, other, len(got), len(expected)))
         sys.exit("%s: %d rows, not %d" % (what, len(got), len(expected)))
     checked += 1
 
@@ -126,38 +130,42 @@ def check(now, before):
     rows = ask("top")
     for row in rows:
         row["percent"] = round(row["percent"] - 100 * row["self_ns"] / everything)  # to a digit
-    same("top", rows, sorted(
-        ((name, len(calls), self_time(calls), inclusive(calls), 0) for name, calls in functions.items()),
+    same("top", rows, sorted(((name, len(calls), self_time(calls), inclusive(calls), 0)
+                              for name, calls in functions.items()),
         key=lambda row: (-row[2], number[row[0]])))
 
     durations = {name: [call.dur for call in calls] for name, calls in functions.items()}
-    same("latency", ask("latency"), sorted(
-        ((name, len(times), pctl(times, 500), pctl(times, 900), pctl(times, 990), pctl(times, 999), max(times))
-         for name, times in durations.items()), key=lambda row: (-row[4], number[row[0]])))
+    same("latency", ask("latency"),
+         sorted(((name, len(times), pctl(times, 500), pctl(times, 900), pctl(times, 990),
+                  pctl(times, 999), max(times)) for name, times in durations.items()),
+             key=lambda row: (-row[4], number[row[0]])))
 
     for function in (None, "beta"):
         chosen = {"function": function} if function else {}
         calls = functions[function or top]
         same("latency-by-caller", ask("latency-by-caller", **chosen), sorted(
-            ((name, len(group), pctl([c.dur for c in group], 500), pctl([c.dur for c in group], 990),
-              max(c.dur for c in group))
-             for name, group in by(calls, lambda c: c.parent.name if c.parent else "(none)").items()),
+            ((name, len(group), pctl([c.dur for c in group], 500),
+              pctl([c.dur for c in group], 990), max(c.dur for c in group)) for name, group in by(
+                  calls, lambda c: c.parent.name if c.parent else "(none)").items()),
             key=lambda row: (-row[1], number.get(row[0], -1))))
 
         # Paths are numbered in preorder, children in the order in which they were found.
         rows = ask("latency-by-history", **chosen)
         groups = by(calls, lambda c: c.path)
-        expected = sorted(((len(group), total(group), pctl([c.dur for c in group], 990), " > ".join(path))
-                           for path, group in groups.items()), key=lambda row: -row[1])
+        expected = sorted(((len(group), total(group), pctl([c.dur for c in group], 990),
+                            " > ".join(path)) for path, group in groups.items()),
+                          key=lambda row: -row[1])
         got = [tuple(row.values())[1:] for row in rows]
-        if [row[1] for row in got] != [row[1] for row in expected[:10]] or not set(got) <= set(expected):
+        if [row[1] for row in got] != [row[1]
+                                       for row in expected[:10]] or not set(got) <= set(expected):
             sys.exit("latency-by-history: %r, not %r" % (got, expected[:10]))
 
         outer = function or max(NAMES, key=lambda name: (inclusive(functions[name]), -number[name]))
         inner = [call for call in now if outer in call.path]
-        same("inside", ask("inside", **chosen), sorted(
-            ((name, len(group), self_time(group)) for name, group in by(inner, lambda c: c.name).items()),
-            key=lambda row: (-row[2], number[row[0]])))
+        same("inside", ask("inside", **chosen),
+             sorted(((name, len(group), self_time(group))
+                     for name, group in by(inner, lambda c: c.name).items()),
+                 key=lambda row: (-row[2], number[row[0]])))
 
         calls = [call for call in calls if call.rec == 0]
         pairs = collections.OrderedDict()
@@ -190,10 +198,11 @@ def check(now, before):
          for (caller, callee), (calls, callers, ns) in callees.items() if calls > callers),
         key=lambda row: (-row[4], number[row[0]], number[row[1]]))[:10])
 
-    slowest = sorted((call for call in now if len(call.path) > 1), key=lambda c: (-c.dur, c.id))[:10]
-    same("outliers", ask("outliers"), (
-        (c.id, c.name, c.tid, c.t0, c.dur, sum(1 for o in now if o.tid != c.tid and o.name == c.name and
-                                               o.t0 < c.t1 and o.t1 > c.t0)) for c in slowest))
+    slowest = sorted((call for call in now if len(call.path) > 1),
+                     key=lambda c: (-c.dur, c.id))[:10]
+    same("outliers", ask("outliers"), ((c.id, c.name, c.tid, c.t0, c.dur, sum(
+        1 for o in now if o.tid != c.tid and o.name == c.name and o.t0 < c.t1 and o.t1 > c.t0))
+        for c in slowest))
 
     best = sorted(NAMES, key=lambda name: (-self_time(functions[name]), number[name]))[:5]
     same("phases", ask("phases", bucket=5000), sorted(
@@ -218,7 +227,8 @@ def main():
             call.t0 -= start
             call.t1 -= start
         check(now, before)
-    names = subprocess.run([TEEPERF, "query", "--example"], stdout=subprocess.PIPE, check=True).stdout.split(b"\n")
+    names = subprocess.run([TEEPERF, "query", "--example"], stdout=subprocess.PIPE,
+                           check=True).stdout.split(b"\n")
     if len(names) != 13:
         sys.exit("there are %d examples, and this knows 12" % (len(names) - 1))
     print("%d answers agree" % checked)

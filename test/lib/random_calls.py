@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""random_calls.py SEED EVENTS: a trace as text, of threads with calls of many lengths, losses, exits that are missing,
-exits without a time, and unwinding. Times are odd numbers, one tick a nanosecond."""
+"""random_calls.py SEED EVENTS: a trace as text, of threads with calls of many lengths, losses,
+exits that are missing, exits without a time, and unwinding. Times are odd numbers, one tick a
+nanosecond."""
 import random
 import sys
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compare latency over time, slowest calls, and calls that began, of a report made with --raw, with the table calls.
+"""Compare latency over time, slowest calls, and calls that began, of a report made with --raw, with
+the table calls.
 
-report_calls.py REPORT CALLS.json [MAPS SLOWEST ROOM]: CALLS are rows of SQL with id, parent, thread (its number), function, depth,
-start_ns and duration_ns, of a trace with a clock of 1 GHz and functions of different names. MAPS, SLOWEST and ROOM are what the
-report was made with. Prints how much was compared; exits with 1 and a line for each contradiction.
-"""
+report_calls.py REPORT CALLS.json [MAPS SLOWEST ROOM]: CALLS are rows of SQL with id, parent, thread
+(its number), function, depth, start_ns and duration_ns, of a trace with a clock of 1 GHz and
+functions of different names. MAPS, SLOWEST and ROOM are what the report was made with. Prints how
+much was compared; exits with 1 and a line for each contradiction. """
 import collections
 import json
 import sys
@@ -28,7 +29,8 @@ def compare_heat(facts, blocks, calls, most):
     for call in calls:
         by_function[call["function"]].append(call)
         times[call["function"]] += 1
-    check("functions with a map", (len(maps), left), (min(most, len(times)), max(len(times) - most, 0)))
+    check("functions with a map", (len(maps), left),
+          (min(most, len(times)), max(len(times) - most, 0)))
     for it in maps:
         name = facts["functions"]["name"][it["function"]]
         wanted = collections.Counter()
@@ -41,7 +43,8 @@ def compare_heat(facts, blocks, calls, most):
 
 def compare_slowest(facts, blocks, paths, calls, most, room):
     drawn = report_data.read_drawn(facts, blocks["time"])
-    found = collections.Counter((thread, start, takes, facts["functions"]["name"][paths["fn"][path]])
+    found = collections.Counter((thread, start, takes,
+                                 facts["functions"]["name"][paths["fn"][path]])
                                 for thread, of in enumerate(drawn) for start, takes, path in of)
     children = collections.defaultdict(list)
     by_id = {call["id"]: call for call in calls}
@@ -57,7 +60,8 @@ def compare_slowest(facts, blocks, paths, calls, most, room):
         return all_below
 
     def key(call):
-        return (facts["thread_of"][call["thread"]], call["start_ns"] - facts["start"], call["duration_ns"], call["function"])
+        return (facts["thread_of"][call["thread"]], call["start_ns"] - facts["start"],
+                call["duration_ns"], call["function"])
 
     every = collections.Counter(map(key, calls))
     check("calls that are drawn and are none", dict(found - every), {})
@@ -74,9 +78,11 @@ def compare_slowest(facts, blocks, paths, calls, most, room):
                 inside.update(each["id"] for each in below(call) + [call])
             else:
                 part += 1
-    check("calls in windows that are not drawn", dict(collections.Counter(key(by_id[at]) for at in inside) - found), {})
+    check("calls in windows that are not drawn",
+          dict(collections.Counter(key(by_id[at]) for at in inside) - found), {})
     if len(inside) > room:
-        report_data.failures.append("%d calls are in windows, which are to have %d" % (len(inside), room))
+        report_data.failures.append("%d calls are in windows, which are to have %d" %
+                                    (len(inside), room))
     return full, part, len(inside), sum(found.values())
 
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Read reports independently of their viewer, and compare them with what analyze says.
 
-report_data.py REPORT ANALYSIS.json plain|folded|whole [REPORT ANALYSIS.json HOW]...: exits with 1 and a line for each
-contradiction. ANALYSIS is of the same options, as JSON, and made with --raw if `whole`: then the timeline must have
-all time of all paths. `folded`: paths may be put together, so that functions have no sums of paths.
-"""
+report_data.py REPORT ANALYSIS.json plain|folded|whole [REPORT ANALYSIS.json HOW]...: exits with 1
+and a line for each contradiction. ANALYSIS is of the same options, as JSON, and made with --raw if
+`whole`: then the timeline must have all time of all paths. `folded`: paths may be put together, so
+that functions have no sums of paths. """
 import base64
 import hashlib
 import html
@@ -58,8 +58,8 @@ def read_page(text):
     """The blocks, after what makes the page safe was checked."""
     policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1))
     style = re.search(r"<style>(.*?)</style>", text, re.S).group(1)
-    blocks = dict(re.findall(
-        r'<script type="application/octet-stream" id="data-(\w+)">([A-Za-z0-9+/=]*)</script>', text))
+    blocks = dict(re.findall(r'<script type="application/octet-stream" '
+        r'id="data-(\w+)">([A-Za-z0-9+/=]*)</script>', text))
     scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
     check("scripts", len(scripts), 1)
     check("tags of scripts", len(re.findall(r"<\s*script", text, re.I)), len(blocks) + 1)
@@ -103,15 +103,18 @@ def check_functions(facts, analysis):
     columns = [functions["name"], functions["calls"]]
     columns += [[value or 0 for value in functions.get(name + "_ns", nothing)] for name in times]
     # What is not known is no 0, and a column of which nothing is known is not there.
-    columns += [["-" if value is None else str(value) for value in functions.get(name, nothing)] for name in TIME_COLUMNS]
+    columns += [["-" if value is None else str(value) for value in functions.get(name, nothing)]
+                for name in TIME_COLUMNS]
     wanted = sorted((f["function"], f["calls"], *(f.get(name + "_ns") or 0 for name in times),
                      *("-" if f[name] is None else str(f[name]) for name in TIME_COLUMNS))
                     for f in analysis["functions"])
     if not analysis["sampled_functions"]:
         check("functions", sorted(zip(*columns)), wanted)
-    check("columns of nothing", [name for name in functions if functions[name] == nothing and nothing], [])
+    check("columns of nothing",
+          [name for name in functions if functions[name] == nothing and nothing], [])
     for i, histogram in enumerate(functions["histogram"]):
-        check("histogram", sum(histogram[1::2]), functions["timed_calls"][i] if facts["unit"] != "calls" else 0)
+        check("histogram", sum(histogram[1::2]),
+              functions["timed_calls"][i] if facts["unit"] != "calls" else 0)
         check("order of bins", sorted(set(histogram[::2])), histogram[::2])
         if histogram:
             # A bound is a rounded number.
@@ -148,7 +151,8 @@ def check_sums(functions, paths):
             check("calls of " + name, calls[fn], functions["timed_calls"][fn])
             near("self of " + name, own[fn], functions["self_ns"][fn], places[fn])
             for of, sums in times.items():
-                near("%s of %s" % (of, name), sums[fn], functions["self_%s_ns" % of][fn], places[fn])
+                near("%s of %s" % (of, name), sums[fn], functions["self_%s_ns" % of][fn],
+                     places[fn])
             near("inclusive of " + name, inclusive[fn], functions["inclusive_ns"][fn], places[fn])
 
 
@@ -168,7 +172,8 @@ def check_threads(facts, data, paths):
     check("calls of all threads", sums["calls"][1:], paths["calls"][1:])
     for i in range(1, paths["count"]):
         for name in names[1:]:
-            near("%s of path %d" % (name, i), sums[name][i], paths[name][i], 2 * len(facts["threads"]) + 2)
+            near("%s of path %d" % (name, i), sums[name][i], paths[name][i],
+                 2 * len(facts["threads"]) + 2)
 
 
 def cells_of(data):
@@ -237,7 +242,8 @@ def read_begun(facts, data):
 
 
 def read_heat(data):
-    """(columns, functions without a map, maps): of each map its function, first, step, rows and {(column, row): calls}."""
+    """(columns, functions without a map, maps): of each map its function, first, step, rows and
+    {(column, row): calls}."""
     numbers = Numbers(data)
     columns, _, left = numbers.column(3)
     maps = []
@@ -263,15 +269,18 @@ def check_heat(facts, functions, data):
           sum(bool(histogram) for histogram in functions["histogram"]))
     for it in maps:
         name, histogram = functions["name"][it["function"]], functions["histogram"][it["function"]]
-        check("calls in the map of " + name, sum(it["cells"].values()), functions["timed_calls"][it["function"]])
+        check("calls in the map of " + name, sum(it["cells"].values()),
+              functions["timed_calls"][it["function"]])
         found, wanted = {}, {}
         for (column, row), calls in it["cells"].items():
-            check("a cell of the map of " + name, column < columns and row < it["rows"] and calls > 0, True)
+            check("a cell of the map of " + name,
+                  column < columns and row < it["rows"] and calls > 0, True)
             found[it["first"] + row] = found.get(it["first"] + row, 0) + calls
         for bucket, calls in zip(histogram[::2], histogram[1::2]):
             wanted[bucket // it["step"]] = wanted.get(bucket // it["step"], 0) + calls
         check("durations in the map of " + name, found, wanted)
-        check("bounds of rows", len(facts["bounds"]) > min((it["first"] + it["rows"]) * it["step"], 975), True)
+        check("bounds of rows",
+              len(facts["bounds"]) > min((it["first"] + it["rows"]) * it["step"], 975), True)
 
 
 def read_slowest(data):
@@ -282,7 +291,8 @@ def read_slowest(data):
     for _ in range(numbers.next()):
         function, count = numbers.column(2)
         threads, starts, durations, inside, full = (numbers.column(count) for _ in range(5))
-        slowest[function] = list(zip([at - 1 if at else None for at in threads], starts, durations, inside, map(bool, full)))
+        slowest[function] = list(zip([at - 1 if at else None for at in threads], starts, durations,
+                                     inside, map(bool, full)))
     numbers.end("slowest")
     return most, left, slowest
 
@@ -312,19 +322,23 @@ def check_slowest(facts, functions, paths, blocks, whole):
     for function, calls in slowest.items():
         name = functions["name"][function]
         check("slowest calls of " + name, len(calls), min(most, functions["timed_calls"][function]))
-        check("order of the slowest calls of " + name, [-it[2] for it in calls], sorted(-it[2] for it in calls))
+        check("order of the slowest calls of " + name, [-it[2] for it in calls],
+              sorted(-it[2] for it in calls))
         if whole:
             near("the slowest call of " + name, calls[0][2], functions["max_ns"][function], 1)
         for thread, start, duration, inside, full in calls:
             if full and len(facts["functions"]["name"]) not in paths["fn"]:
                 # Rounded times of neighbours may touch.
-                found = sum(start <= at and at + takes <= start + duration + 1 for at, takes, _ in drawn[thread])
+                found = sum(start <= at and at + takes <= start + duration + 1
+                            for at, takes, _ in drawn[thread])
                 if found < inside + 1:
-                    failures.append("%d calls are drawn inside of a call of %s, which made %d" % (found, name, inside))
+                    failures.append("%d calls are drawn inside of a call of %s, which made %d" %
+                                    (found, name, inside))
 
 
 def check_waits(facts, data, analysis):
-    """The strips have all the waiting that functions have; outside of calls a thread may wait, too."""
+    """The strips have all the waiting that functions have; outside of calls a thread may wait,
+    too."""
     numbers = Numbers(data)
     drawn = {"wait": 0, "preempted": 0}
     for _ in facts["threads"]:
@@ -349,7 +363,8 @@ WAIT_COLUMNS = ["woken_ns", "waker", "waker_thread"]
 
 
 def read_lanes(facts, data):
-    """Events that are drawn one by one, as dictionaries, and of each lane of each thread the others: [count, ns] of each cell."""
+    """Events that are drawn one by one, as dictionaries, and of each lane of each thread the
+    others: [count, ns] of each cell."""
     numbers = Numbers(data)
     names = []
     for _ in range(numbers.next()):
@@ -357,12 +372,14 @@ def read_lanes(facts, data):
         names.append(numbers.data[numbers.at:numbers.at + length].decode())
         numbers.at += length
     before = numbers.next()
-    functions, threads = facts["functions"]["name"], [int(it["title"].split()[-1]) for it in facts["threads"]]
+    functions, threads = (facts["functions"]["name"],
+                          [int(it["title"].split()[-1]) for it in facts["threads"]])
     drawn, short = [], {}
     for thread in threads:
         for lane in LANES:
             count = numbers.next()
-            columns = {name: numbers.column(count) for name in LANE_COLUMNS + (WAIT_COLUMNS if lane == "waits" else [])}
+            columns = {name: numbers.column(count)
+                       for name in LANE_COLUMNS + (WAIT_COLUMNS if lane == "waits" else [])}
             at = -before
             for row in zip(*columns.values()):
                 event = dict(zip(columns, row), thread=thread, lane=lane)
@@ -371,7 +388,8 @@ def read_lanes(facts, data):
                 event["call"] = names[event["call"]]
                 for name in ("bytes", "woken_ns"):
                     event[name] = event[name] - 1 if event.get(name) else None
-                for name, texts in (("function", functions), ("waker", functions), ("waker_thread", threads)):
+                for name, texts in (("function", functions), ("waker", functions),
+                                    ("waker_thread", threads)):
                     event[name] = texts[event[name] - 1] if event.get(name) else None
                 drawn.append(event)
             if numbers.next():
@@ -419,24 +437,27 @@ def check_report(report, result, how):
         check("the block " + name, name in blocks, "time" in blocks)
     if "time" in blocks:
         check_heat(facts, functions, blocks["heat"])
-        begun = sum(sum(row.values()) for rows in read_begun(facts, blocks["begun"]) for row in rows)
+        begun = sum(sum(row.values()) for rows in read_begun(facts, blocks["begun"])
+                    for row in rows)
         check("calls that began in all cells", begun, sum(paths["calls"]))
         check_slowest(facts, functions, paths, blocks, how == "whole")
-    check("strips of waiting are there if it is known", "waits" in blocks,
-          "time" in blocks and any(row["self_wait_ns"] is not None for row in analysis["functions"]))
+    check("strips of waiting are there if it is known", "waits" in blocks, "time" in blocks and
+          any(row["self_wait_ns"] is not None for row in analysis["functions"]))
     if "waits" in blocks:
         check_waits(facts, blocks["waits"], analysis)
     if "meters" in blocks:
         for name, _, _, times, values in read_meters(blocks["meters"]):
-            check("%s has times in order, and values" % name, (times, len(values)), (sorted(times), len(times)))
+            check("%s has times in order, and values" % name, (times, len(values)),
+                  (sorted(times), len(times)))
     if "lanes" in blocks:
         facts["cells"] = cells_of(blocks["time"])
         read_lanes(facts, blocks["lanes"])
     for line in failures[:20]:
         print("%s: %s" % (report, line))
-    print("%s: %d functions, %d paths, %d self, %d smaller, times of %s, %d contradictions" % (
-        report, len(functions["name"]), paths["count"] - 1, sum(paths["self"]),
-        paths["fn"].count(len(functions["name"])), "4 kinds" if facts.get("times") else "1 kind", len(failures)))
+    print("%s: %d functions, %d paths, %d self, %d smaller, times of %s, %d contradictions" %
+          (report, len(functions["name"]), paths["count"] - 1, sum(paths["self"]),
+              paths["fn"].count(len(functions["name"])),
+              "4 kinds" if facts.get("times") else "1 kind", len(failures)))
     return not failures
 
 

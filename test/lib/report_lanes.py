@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compare the lanes of a report with the tables of its trace.
 
-report_lanes.py REPORT EVENTS.json: EVENTS are rows of SQL with the columns of report_data.LANE_COLUMNS and WAIT_COLUMNS, thread and
-lane, of all that the lanes should have. Prints how many are drawn one by one, and how many are not; exits with 1 and a line for each
-contradiction.
-"""
+report_lanes.py REPORT EVENTS.json: EVENTS are rows of SQL with the columns of
+report_data.LANE_COLUMNS and WAIT_COLUMNS, thread and lane, of all that the lanes should have.
+Prints how many are drawn one by one, and how many are not; exits with 1 and a line for each
+contradiction. """
 import json
 import sys
 
@@ -14,8 +14,8 @@ from report_data import check
 
 
 def key(event):
-    return tuple("" if event[name] is None else str(event[name])
-                 for name in ["thread", "lane"] + report_data.LANE_COLUMNS + report_data.WAIT_COLUMNS)
+    return tuple("" if event[name] is None else str(event[name]) for name in ["thread", "lane"] +
+                 report_data.LANE_COLUMNS + report_data.WAIT_COLUMNS)
 
 
 def main():
@@ -40,10 +40,12 @@ def main():
             cell[1] += event["duration_ns"]
         check("the others of %s" % (name,), short.get(name, [[0, 0]] * facts["cells"]), cells)
     check("events in lanes that should have none",
-          {(e["thread"], e["lane"]) for e in drawn} - {(e["thread"], e["lane"]) for e in wanted}, set())
+          {(e["thread"], e["lane"]) for e in drawn} - {(e["thread"], e["lane"]) for e in wanted},
+          set())
     for line in report_data.failures[:5]:
         print(line[:2000])
-    print("%d drawn, %d not" % (len(drawn), sum(cell[0] for cells in short.values() for cell in cells)))
+    print("%d drawn, %d not" %
+          (len(drawn), sum(cell[0] for cells in short.values() for cell in cells)))
     return bool(report_data.failures)
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""report_source_calls.py REPORT SOURCE calls|none|nothing: the lines with calls in the block "sources" are those that SOURCE says (comments
-"calls NAME"); none: no line is known; nothing: nor are there source lines."""
+"""report_source_calls.py REPORT SOURCE calls|none|nothing: the lines with calls in the block
+"sources" are those that SOURCE says (comments "calls NAME"); none: no line is known; nothing: nor
+are there source lines."""
 import json
 import re
 import sys
@@ -36,7 +37,8 @@ def main():
     data = blocks(report)
     name = json.loads(data["facts"])["functions"]["name"]
     sources = json.loads(data["sources"])
-    check("files", sorted(it["found"] for it in sources["files"]), [] if kind == "nothing" else ["main.c", "other.c"])
+    check("files", sorted(it["found"] for it in sources["files"]),
+          [] if kind == "nothing" else ["main.c", "other.c"])
     found, chains = set(), {}
     for it in sources["calls"]:
         sites = it["sites"]
@@ -45,7 +47,8 @@ def main():
             if inlined:
                 chains[name[callee]] = sources["inlined"][inlined - 1]
     check("calls", sorted(found), sorted(lines_of(source)) if kind == "calls" else [])
-    check("functions with call sites", sorted(name[it["fn"]] for it in sources["calls"]), sorted(name) if kind == "calls" else [])
+    check("functions with call sites", sorted(name[it["fn"]] for it in sources["calls"]),
+          sorted(name) if kind == "calls" else [])
     check("inlined functions", chains, {"deep": "outer \u2192 inner"} if kind == "calls" else {})
     print("%d failures" % failures)
     return failures != 0

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""run_queries_doc.py DOC TEEPERF: run what docs/queries.md shows, in this folder, in its order: commands ("$ teeperf ..."),
-whose titles must be those that are shown, and Python, all of it in one interpreter. Blocks that ask for a module which is not
-there are left out, and said so; DuckDB's SQL goes to the file duckdb.sql. Exit 77 if that is for want of pandas; Debian has no pyarrow."""
+"""run_queries_doc.py DOC TEEPERF: run what docs/queries.md shows, in this folder, in its order:
+commands ("$ teeperf ..."), whose titles must be those that are shown, and Python, all of it in one
+interpreter. Blocks that ask for a module which is not there are left out, and said so; DuckDB's SQL
+goes to the file duckdb.sql. Exit 77 if that is for want of pandas; Debian has no pyarrow."""
 
 import re
 import subprocess
@@ -22,11 +23,13 @@ for kind, text in blocks:
             if not line.startswith("$ teeperf "):
                 continue
             command = "'%s' %s" % (teeperf, line[len("$ teeperf "):])
-            ran = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            ran = subprocess.run(command, shell=True, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
             if ran.returncode:
                 sys.exit("%s: exit %d: %s" % (line, ran.returncode, ran.stderr.decode()))
             got = ran.stdout.decode().split("\n")[0].split()
-            shown = lines[i + 1].split() if i + 1 < len(lines) and not lines[i + 1].startswith("$") else []
+            shown = (lines[i + 1].split() if i + 1 < len(lines) and
+                     not lines[i + 1].startswith("$") else [])
             if got != shown:
                 sys.exit("%s: prints the columns %s, and shown are %s" % (line, got, shown))
             done["console"] += 1
@@ -52,5 +55,6 @@ print("%d commands and %d pieces of Python ran" % (done["console"], done["python
 if not done["console"] or not done["python"]:
     sys.exit("nothing was found in %s" % doc)
 if left_out:
-    print("skipped: no module %s, so %d pieces were not run" % (", ".join(sorted(missing)), len(left_out)))
+    print("skipped: no module %s, so %d pieces were not run" %
+          (", ".join(sorted(missing)), len(left_out)))
     sys.exit(77 if "pandas" in missing else 0)

@@ -1,25 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Run the commands of a document in this folder, and compare what they print with what the document shows.
+"""Run the commands of a document in this folder, and compare what they print with what the document
+shows.
 
 usage: run_tutorial.py DOC [--update]
 
-Blocks that begin with ```console are run, in order, in one bash: each line "$ COMMAND" is a command, and the lines up to the
-next one are its output, standard error included. Each must exit with 0. --update writes the outputs into DOC.
+Blocks that begin with ```console are run, in order, in one bash: each line "$ COMMAND" is a
+command, and the lines up to the next one are its output, standard error included. Each must exit
+with 0. --update writes the outputs into DOC.
 
-Compared are words and shape: a number with its unit is '#', a run of blanks, dashes or equal signs is one. Lines of a heading
-that depend on how busy the machine is (their first words are in MACHINE) and a progress line may be there or not.
-"""
+Compared are words and shape: a number with its unit is '#', a run of blanks, dashes or equal signs
+is one. Lines of a heading that depend on how busy the machine is (their first words are in MACHINE)
+and a progress line may be there or not. """
 
 import os
 import re
 import subprocess
 import sys
 
-MACHINE = ("processor", "times", "uncertain", "log", "clock", "starved", "coarse", "waits", "+/- >100%", "unit")
+MACHINE = ("processor", "times", "uncertain", "log", "clock", "starved", "coarse", "waits",
+           "+/- >100%", "unit")
 # A busy machine's, which --update leaves out.
 BUSY = re.compile(r"(teeperf [a-z-]+: warning: )?(starved|coarse|waits|\+/- >100%) ")
-NUMBER = r"[<>~]?[+-]?\d[\d,.]*(?:e[+-]?\d+)?(?:\s?(?:ns|us|µs|ms|s|min|h|%|B|KB|MB|GB|KiB|MiB|GiB|MHz|GHz|k|M|G|x)\b|%)?"
+NUMBER = (r"[<>~]?[+-]?\d[\d,.]*(?:e[+-]?\d+)?(?:\s?(?:ns|us|µs|ms|s|min|h|%|B|KB|MB|GB|KiB|MiB|"
+          r"GiB|MHz|GHz|k|M|G|x)\b|%)?")
 BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.M | re.S)
 END = "@@ end of output @@"
 
@@ -52,7 +56,8 @@ def masked(lines):
 
 class Shell:
     def __init__(self):
-        self.process = subprocess.Popen(["bash", "--noprofile", "--norc"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen(["bash", "--noprofile", "--norc"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, errors="replace",
                                         env=dict(os.environ, LC_ALL="C.UTF-8", TERM="dumb"))
 
@@ -89,9 +94,10 @@ def main():
             count += 1
             if not update and masked(got) != masked(shown):
                 bad += 1
-                print("$ %s\nprints\n  %s\nand %s shows\n  %s" % (
-                    command, "\n  ".join(masked(got)), os.path.basename(doc), "\n  ".join(masked(shown))))
-            written += "$ %s\n" % command + "".join(line.rstrip() + "\n" for line in got if not BUSY.match(line))
+                print("$ %s\nprints\n  %s\nand %s shows\n  %s" % (command, "\n  ".join(masked(got)),
+                    os.path.basename(doc), "\n  ".join(masked(shown))))
+            written += "$ %s\n" % command + "".join(line.rstrip() + "\n"
+                                                    for line in got if not BUSY.match(line))
         return written
 
     text = BLOCK.sub(run, text)

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What an export with single calls holds, read by its own reader or by rules of its own, and compared.
+"""What an export with single calls holds, read by its own reader or by rules of its own, and
+compared.
 
 slices.py FORMAT PATH CSV [same|parts|within|within-parts|calls]
-    The slices of the export PATH make the calls, self and inclusive times of CSV, which `teeperf analyze
-    --raw --format csv` has written: to the nanosecond (the trace has to have one tick a nanosecond). parts: a call
-    may be several slices, so that only times are compared. calls: only how many they are.
+    The slices of the export PATH make the calls, self and inclusive times of CSV, which `teeperf
+    analyze --raw --format csv` has written: to the nanosecond (the trace has to have one tick a
+    nanosecond). parts: a call may be several slices, so that only times are compared. calls: only
+    how many they are.
 slices.py FORMAT PATH CSV within
-    The same for any clock: each begin and end is rounded to a nanosecond, so that a sum of N slices may be
-    off by N nanoseconds.
+    The same for any clock: each begin and end is rounded to a nanosecond, so that a sum of N slices
+    may be off by N nanoseconds.
 slices.py uftrace-report|uftrace-graph|uftrace-replay TEXT CSV [same|parts|within DIR]
-    What uftrace prints of DIR agrees with CSV: calls, and in a report times as far as they are printed; within: for
-    any clock, as above.
+    What uftrace prints of DIR agrees with CSV: calls, and in a report times as far as they are
+    printed; within: for any clock, as above.
 slices.py list FORMAT PATH...
     Print all slices as "thread begin end depth name", those of each file in order.
 slices.py split FORMAT WHOLE TIME FROM PATH...
-    The slices of the files PATH (PATH.0001, ...), each of TIME from FROM on, are those of WHOLE, cut where one file
-    ends and the next begins. Nothing else may happen at these times.
+    The slices of the files PATH (PATH.0001, ...), each of TIME from FROM on, are those of WHOLE,
+    cut where one file ends and the next begins. Nothing else may happen at these times.
 """
 import codecs
 import collections
@@ -65,7 +67,8 @@ def pair(events, keep_lost=False):
 
 def read_uftrace(path):
     command = ["uftrace", "dump", "-d", path, "--no-pager"]
-    text = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.decode("utf-8", "replace")
+    text = subprocess.run(command, check=True,
+                          stdout=subprocess.PIPE).stdout.decode("utf-8", "replace")
     line = re.compile(r"^(\d+)\.(\d+)\s+(\d+): \[(entry|exit )\] (.*)\([0-9a-f]+\) depth: (\d+)$")
     depth = collections.Counter()
     for row in text.split("\n"):
@@ -195,7 +198,8 @@ def read_speedscope_calls(path):
 
 
 def read_firefox(path):
-    """Its samples are stretches of time; calls that are one after the other on one path cannot be told apart."""
+    """Its samples are stretches of time; calls that are one after the other on one path cannot be
+    told apart."""
     profile = load(path)
     if profile["meta"]["preprocessedProfileVersion"] != 48:
         fail("another version")
@@ -235,9 +239,9 @@ def read_ctf(path):
     command = ["babeltrace2", "--clock-cycles", "--no-delta", path]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE).stdout.decode("utf-8", "replace")
-    line = re.compile(r'^\[(\d+)\] \(\d+\) lttng_ust_cyg_profile:func_(entry|exit): \{ vtid = (\d+), '
-                      r'procname = ".+" \}, \{ addr = 0x[0-9A-F]+, name = \( "(.*)" : container '
-                      r'= \d+ \) \}$')
+    line = re.compile(r'^\[(\d+)\] \(\d+\) lttng_ust_cyg_profile:func_(entry|exit): '
+                      r'\{ vtid = (\d+), procname = ".+" \}, \{ addr = 0x[0-9A-F]+, '
+                      r'name = \( "(.*)" : container = \d+ \) \}$')
     for row in text.split("\n"):
         match = line.match(row)
         if match:
@@ -382,14 +386,16 @@ def wanted(path, format_name):
 
 
 def rounding(got, what, name):
-    """How far rounded slices may be off in a sum: each of its own, and in its self time each that it calls."""
+    """How far rounded slices may be off in a sum: each of its own, and in its self time each that
+    it calls."""
     return got[0][name] + (got[3][name] if what == 1 else 0)
 
 
 def compare(slices, want, how):
     got = sums(slices)
     # Of calls that took no time there is nothing in parts.
-    known = {name for name in want[0] if name in got[0] or not how.endswith("parts") or want[2][name]}
+    known = {name for name in want[0] if name in got[0] or not how.endswith("parts") or
+             want[2][name]}
     if set(got[0]) != known:
         fail(f"other functions: {sorted(set(got[0]) ^ set(want[0]))}")
     for i, what, mine, theirs in zip(range(3), ("calls", "self", "inclusive"), got, want):

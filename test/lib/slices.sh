@@ -8,8 +8,10 @@
 # recorded with.
 slices_traces() {
 	mkdir -p traces
-	for name in recursion two-threads contexts resync cxx switches lost unmatched untimed open; do
-		expect 0 "$TEEPERF" dump --assemble "$root/test/golden/$name/trace.txt" -o "traces/$name.trace"
+	for name in recursion two-threads contexts resync cxx switches lost unmatched untimed \
+		open; do
+		expect 0 "$TEEPERF" dump --assemble "$root/test/golden/$name/trace.txt" \
+			-o "traces/$name.trace"
 	done
 	cat >hostile.txt <<'EOS'
 clock kind=tsc hz=1000000000
@@ -56,7 +58,8 @@ EOS
 	expect 0 "$TEEPERF" dump --assemble hostile.txt -o traces/hostile.trace
 	slices_program
 	"$TEEPERF" dump traces/clock.trace >clock.txt
-	sed -e 's/^clock kind=.*/clock kind=tsc hz=1000000000/' -e '/^\tpoint /d' clock.txt >program.txt
+	sed -e 's/^clock kind=.*/clock kind=tsc hz=1000000000/' \
+		-e '/^\tpoint /d' clock.txt >program.txt
 	expect 0 "$TEEPERF" dump --assemble program.txt -o traces/program.trace
 	for trace in traces/*.trace; do
 		"$TEEPERF" analyze --raw --format csv "$trace" >"${trace%.trace}.csv" 2>>notes
@@ -151,7 +154,8 @@ slices_check() {
 		name=$(basename "$trace" .trace)
 		rm -rf "$name.$1"
 		expect 0 "$TEEPERF" export $(slices_format "$1") -o "$name.$1" "$trace"
-		expect 0 python3 "$lib/slices.py" "$1" "$name.$1" "traces/$name.csv" "$(slices_how "$name")"
+		expect 0 python3 "$lib/slices.py" "$1" "$name.$1" "traces/$name.csv" \
+			"$(slices_how "$name")"
 		echo "$name: $(cat out)"
 	done
 }

@@ -4,8 +4,8 @@
 
 symbols_agree.py CSV COUNT [MODULE=FILE...]: there are COUNT functions; linkage name and demangled
 name of each are nm's, file and line are those of addr2line and, where it is installed, those that
-llvm-symbolizer gives as the function's start. FILE is asked instead of MODULE, for what was stripped.
-"""
+llvm-symbolizer gives as the function's start. FILE is asked instead of MODULE, for what was
+stripped. """
 import csv
 import json
 import os
@@ -57,7 +57,8 @@ def compare(path, rows, symbolizer):
         # Code that the compiler made has no line, and then perhaps another's file: a leaf may
         # begin with such.
         told = place(line)
-        frame = symbolizer and json.loads(output(symbolizer, "--output-style=JSON", "-e", path, row["address"]))
+        frame = (symbolizer and
+                 json.loads(output(symbolizer, "--output-style=JSON", "-e", path, row["address"])))
         last = frame[0]["Symbol"][-1] if frame else None
         start = last and (os.path.realpath(last["StartFileName"]), str(last["StartLine"]))
         if start and start != found:

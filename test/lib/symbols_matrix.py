@@ -10,12 +10,13 @@ nm               the same addresses, each with this linkage name and, with -C, t
 llvm-symbolizer  file and line are those where the function begins in the source (DW_AT_decl_*): equal
                  the chains of inlined functions at each instruction of our own: equal
 addr2line        is asked what is at the first instruction, by the line table: equal, as the sources have
-                 the brace on the line of the name. Where the table has several rows for the first instruction
-                 (the function's and its first statement's), it tells the last one: then both must be among
-                 them. A part that the compiler split off (f.cold) begins somewhere inside of f: it has a line
-                 if ours has. gcc does not say where a lambda was declared: llvm-symbolizer must not know
-                 either. With wrong-files: binutils 2.40's addr2line takes another file's name from the tables
-                 of gcc in DWARF 5 (objdump does not); then the line must be right, and objdump know our file
+                 the brace on the line of the name. Where the table has several rows for the first
+                 instruction (the function's and its first statement's), it tells the last one: then
+                 both must be among them. A part that the compiler split off (f.cold) begins
+                 somewhere inside of f: it has a line if ours has. gcc does not say where a lambda
+                 was declared: llvm-symbolizer must not know either. With wrong-files: binutils
+                 2.40's addr2line takes another file's name from the tables of gcc in DWARF 5
+                 (objdump does not); then the line must be right, and objdump know our file
 eu-addr2line     the same, with libdw; for the functions of our own source
 None of them knows a place where we know none, or the other way round.
 
@@ -133,7 +134,8 @@ def compare_rows(rows, path, tool, table, wrong_files=False):
 
 
 def compare_inlined(rows, path, symbolizer):
-    """At each instruction of our own functions: the chain of inlined functions is llvm-symbolizer's."""
+    """At each instruction of our own functions: the chain of inlined functions is
+    llvm-symbolizer's."""
     own = {row["linkage"] for row in rows if row["file"]}
     addresses, inside = [], False
     for line in output("objdump", "-d", "--no-show-raw-insn", path).splitlines():

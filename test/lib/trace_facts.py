@@ -21,7 +21,8 @@ SECTION = abi.teeperf_section
 CHUNK = abi.teeperf_chunk
 NAMES = {abi.TEEPERF_SECTION_CHUNK: "chunks", abi.TEEPERF_SECTION_MODULES: "modules",
          abi.TEEPERF_SECTION_THREADS: "threads", abi.TEEPERF_SECTION_CLOCK: "clock",
-         abi.TEEPERF_SECTION_COMMAND: "command", abi.TEEPERF_SECTION_HOST: "host", abi.TEEPERF_SECTION_END: "end",
+         abi.TEEPERF_SECTION_COMMAND: "command",
+         abi.TEEPERF_SECTION_HOST: "host", abi.TEEPERF_SECTION_END: "end",
          abi.TEEPERF_SECTION_PACKED: "packed", abi.TEEPERF_SECTION_LOG: "log"}
 
 
@@ -180,10 +181,12 @@ def main():
             print("host." + line)
     if abi.TEEPERF_SECTION_END in last:
         end = abi.teeperf_trace_end.read(last[abi.TEEPERF_SECTION_END])
-        print("exit=%d/%d\nstart_ns=%d\nend_ns=%d" % (end.exit_kind, end.exit_value, end.start_ns, end.end_ns))
+        print("exit=%d/%d\nstart_ns=%d\nend_ns=%d" %
+              (end.exit_kind, end.exit_value, end.start_ns, end.end_ns))
         print("end_chunks=%d\ndraws=%d\nmode=%d\nattach=%d" % (
             end.chunk_count, end.chunk_draws, end.mode, end.attach))
-        chunks = counts.get(abi.TEEPERF_SECTION_CHUNK, 0) + counts.get(abi.TEEPERF_SECTION_PACKED, 0)
+        chunks = counts.get(abi.TEEPERF_SECTION_CHUNK,
+                            0) + counts.get(abi.TEEPERF_SECTION_PACKED, 0)
         if end.chunk_count != chunks or end.end_ns < end.start_ns:
             fail("end section")
 

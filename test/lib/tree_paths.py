@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tree_paths.py TREE.csv: the tree view as sorted lines "path calls", parameters left out of names."""
+"""tree_paths.py TREE.csv: the tree view as sorted lines "path calls", parameters left out of
+names."""
 
 import csv
 import sys

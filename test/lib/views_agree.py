@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """views_agree.py TRACE...: all views and exports of a trace say the same.
 
-From the rows of the tree view follow the calls, self and inclusive times of each function, of each pair of caller and
-callee, and of each path. What every other view and export says of them is compared with that, compensated and --raw,
-to the nanosecond: the traces have a clock of 1 GHz, and functions of different names. A program that is not there
-(perf, uftrace, protoc, babeltrace2) is left out and named. --browser: the reports instead, in Chromium.
+From the rows of the tree view follow the calls, self and inclusive times of each function, of each
+pair of caller and callee, and of each path. What every other view and export says of them is
+compared with that, compensated and --raw, to the nanosecond: the traces have a clock of 1 GHz, and
+functions of different names. A program that is not there (perf, uftrace, protoc, babeltrace2) is
+left out and named. --browser: the reports instead, in Chromium.
 
 It is long as it has a reader for each format: what they share is a dozen lines.
 """
@@ -42,7 +43,8 @@ class Sums:
     def add(self, key, /, **values):
         row = self.rows[key]
         for field in FIELDS:
-            row[field] = None if values.get(field) is None or row[field] is None else row[field] + values[field]
+            row[field] = (None if values.get(field) is None or
+                          row[field] is None else row[field] + values[field])
 
 
 class Numbers:
@@ -82,7 +84,8 @@ def with_inclusive(paths):
 
 
 def agree(what, wanted, got, *fields):
-    """That these fields of two sums are the same; keys of which all of them are 0 or not told may be missing."""
+    """That these fields of two sums are the same; keys of which all of them are 0 or not told may
+    be missing."""
     def of(sums):
         rows = {key: tuple(row[field] for field in fields) for key, row in sums.rows.items()}
         return {key: row for key, row in rows.items() if any(row)}
@@ -120,7 +123,8 @@ def read_top(trace, *options):
 def check_function_view(what, trace, truth, calls, *options):
     callers, callees, own = Sums(), Sums(), {}
     for row in check.view("function", trace, "--function", "*", *options):
-        values = {"calls": int(row["calls"]), "self": number(row["self_ns"]), "inclusive": number(row["inclusive_ns"])}
+        values = {"calls": int(row["calls"]), "self": number(row["self_ns"]),
+                  "inclusive": number(row["inclusive_ns"])}
         if row["relation"] == "caller":
             callers.add((row["name"], row["function"]), **values)
         elif row["relation"] == "callee":
@@ -149,16 +153,17 @@ def check_inverted(what, trace, truth, *options):
 
 def check_json(what, trace, *options):
     """JSON has what CSV has, where both have a column."""
-    for view, rows in (("top", "functions"), ("tree", "tree"), ("function", "functions"), ("inverted", "inverted"),
-                       ("threads", "threads")):
+    for view, rows in (("top", "functions"), ("tree", "tree"), ("function", "functions"),
+                       ("inverted", "inverted"), ("threads", "threads")):
         choice = ("--function", "*") if view == "function" else ()
-        done = subprocess.run([check.teeperf, "analyze", "--view", view, "--format", "json", *choice, *options, trace],
-                              capture_output=True, text=True)
+        done = subprocess.run([check.teeperf, "analyze", "--view", view, "--format", "json",
+                               *choice, *options, trace], capture_output=True, text=True)
         got = json.loads(done.stdout)[rows]
         wanted = check.view(view, trace, *choice, *options)
         shared = set(wanted[0]) & set(got[0])
         if len(got) != len(wanted) or len(shared) < 4:
-            check.fail(f"{what}: {view} has {len(got)} rows in JSON, {len(wanted)} in CSV, and shares {shared}")
+            check.fail(f"{what}: {view} has {len(got)} rows in JSON, {len(wanted)} in CSV, "
+                       f"and shares {shared}")
         for i, (one, other) in enumerate(zip(wanted, got)):
             check.compare(f"{what}: row {i} of {view}", {key: one[key] for key in shared},
                           {key: "" if other[key] is None else str(other[key]) for key in shared})
@@ -178,14 +183,15 @@ def check_threads(what, trace, *options):
                       {"calls": int(row["calls"]), "busy": number(row["busy_ns"])})
 
 
-SQL = {
-    "functions": "SELECT function AS name, NULL AS caller, timed_calls AS calls, self_ns AS self, inclusive_ns AS inclusive FROM functions",
-    "pairs": """SELECT f.function AS name, coalesce(g.function, '%s') AS caller, p.calls, p.self_ns AS self, CASE WHEN EXISTS (
+SQL = {"functions": "SELECT function AS name, NULL AS caller, timed_calls AS calls, "
+    "self_ns AS self, inclusive_ns AS inclusive FROM functions", "pairs":
+    """SELECT f.function AS name, coalesce(g.function, '%s') AS caller, p.calls, p.self_ns AS self, CASE WHEN EXISTS (
         SELECT 1 FROM paths q JOIN paths r ON r.path = q.parent WHERE q.path < p.path AND p.path <= q.last
         AND q.fn = p.fn AND r.fn IS u.fn) THEN 0 ELSE p.inclusive_ns END AS inclusive FROM paths p JOIN functions f
-        ON f.fn = p.fn JOIN paths u ON u.path = p.parent LEFT JOIN functions g ON g.fn = u.fn""" % START,
-    "paths": "SELECT p.path, p.parent, f.function AS name, p.calls, p.self_ns AS self, p.inclusive_ns AS inclusive FROM paths p LEFT JOIN functions f USING (fn)",
-    "thread_paths": """SELECT p.path, p.parent, f.function AS name, sum(t.calls) AS calls, sum(t.self_ns) AS self,
+        ON f.fn = p.fn JOIN paths u ON u.path = p.parent LEFT JOIN functions g ON g.fn = u.fn""" %
+    START, "paths": "SELECT p.path, p.parent, f.function AS name, p.calls, p.self_ns AS self, "
+    "p.inclusive_ns AS inclusive FROM paths p LEFT JOIN functions f USING (fn)", "thread_paths":
+    """SELECT p.path, p.parent, f.function AS name, sum(t.calls) AS calls, sum(t.self_ns) AS self,
         sum(t.inclusive_ns) AS inclusive FROM paths p LEFT JOIN functions f ON f.fn = p.fn LEFT JOIN thread_paths t
         ON t.path = p.path GROUP BY p.path""",
 }
@@ -222,8 +228,8 @@ def check_tables(what, ask, truth, single):
 
 def check_sql(what, trace, truth, single, *options):
     def ask(sql):
-        done = subprocess.run([check.teeperf, "query", "--format", "json", *options, trace, sql], capture_output=True,
-                              text=True)
+        done = subprocess.run([check.teeperf, "query", "--format", "json", *options, trace, sql],
+                              capture_output=True, text=True)
         if done.returncode not in (0, 1) or not done.stdout:
             sys.exit(f"FAILED: {what}: {sql}: {done.stderr}")
         return json.loads(done.stdout)
@@ -237,7 +243,8 @@ def check_sql(what, trace, truth, single, *options):
 
 def check_parquet(what, trace, truth, single_calls, *options):
     shutil.rmtree("agree.parquet", ignore_errors=True)
-    check.run(check.teeperf, "export", "--format", "parquet", "-o", "agree.parquet", *options, trace)
+    check.run(check.teeperf, "export", "--format", "parquet", "-o", "agree.parquet", *options,
+              trace)
 
     def read(table, *parts):
         run = f"agree.parquet/{table}/run={os.path.basename(trace)[:-6]}"
@@ -256,11 +263,13 @@ def check_parquet(what, trace, truth, single_calls, *options):
     for row in read("paths")[1:]:
         of[row["path"]] = of[row["parent"]] + (names[row["fn"]],)
     for row in read("thread_paths"):
-        paths.add(of[row["path"]], calls=row["calls"], self=row.get("self_ns", 0), inclusive=row.get("inclusive_ns", 0))
+        paths.add(of[row["path"]], calls=row["calls"], self=row.get("self_ns", 0),
+                  inclusive=row.get("inclusive_ns", 0))
     agree(f"{what}: functions", truth.functions, functions, *FIELDS)
     agree(f"{what}: paths", truth.paths, paths, *FIELDS)
     for row in read("calls", "thread"):
-        single.add(of[row["path"]], calls=1, self=row.get("self_raw_ns", 0), inclusive=row.get("duration_ns", 0))
+        single.add(of[row["path"]], calls=1, self=row.get("self_raw_ns", 0),
+                   inclusive=row.get("duration_ns", 0))
     if single_calls:
         agree(f"{what}: single calls", recorded(truth)[0].paths, single, *FIELDS)
 
@@ -271,7 +280,8 @@ def check_csv(what, trace, truth, *options):
     file = check.export(trace, "csv", "agree.csv", *options)
     for row in csv.DictReader(open(file, newline="")):
         of[row["id"]] = of[row["parent"]] + (row["function"],)
-        paths.add(of[row["id"]], calls=1, self=number(row["self_raw_ns"]), inclusive=number(row["duration_ns"]))
+        paths.add(of[row["id"]], calls=1, self=number(row["self_raw_ns"]),
+                  inclusive=number(row["duration_ns"]))
     agree(what, truth.paths, paths, *FIELDS)
 
 
@@ -311,7 +321,8 @@ def check_callgrind(what, trace, truth, calls, *options):
             count, cost = int(line[6:].split()[0]), int(next(lines).split()[-1])
             of_calls[plain(callee)] = of_calls.get(plain(callee), 0) + count
             caller = START if name.startswith("(") else plain(name)
-            if not callee.startswith("(thread") and name != "(only counted)" and callee != "(only counted)":
+            if not callee.startswith("(thread") and name != "(only counted)" and \
+                    callee != "(only counted)":
                 pairs.add((caller, plain(callee)), calls=count)
                 if "'" not in callee:
                     inclusive[callee] += cost
@@ -325,8 +336,9 @@ def check_callgrind(what, trace, truth, calls, *options):
     check.compare(f"{what}: calls", calls, {n: c for n, c in of_calls.items() if n not in made_up})
     agree(f"{what}: pairs", truth.pairs, pairs, "calls")
     agree(f"{what}: self", truth.functions, own, "self")
-    check.compare(f"{what}: inclusive", {n: row["inclusive"] for n, row in truth.functions.rows.items()
-                                         if row["inclusive"]}, {n: i for n, i in inclusive.items() if i})
+    check.compare(f"{what}: inclusive",
+                  {n: row["inclusive"] for n, row in truth.functions.rows.items()
+                   if row["inclusive"]}, {n: i for n, i in inclusive.items() if i})
 
 
 def fields_of(data):
@@ -355,8 +367,8 @@ def fields_of(data):
 
 
 def packed(data):
-    return [value for _, value in fields_of(b"".join(b"\x08" + part for part in
-                                                      re.findall(rb"[\x80-\xff]*[\x00-\x7f]", data)))]
+    return [value for _, value in fields_of(
+        b"".join(b"\x08" + part for part in re.findall(rb"[\x80-\xff]*[\x00-\x7f]", data)))]
 
 
 def read_pprof(trace, *options):
@@ -371,7 +383,8 @@ def read_pprof(trace, *options):
                 if at == 3:
                     sample["labels"].append(dict(fields_of(part)))
                 else:
-                    sample.setdefault(at, []).extend(packed(part) if isinstance(part, bytes) else [part])
+                    sample.setdefault(at, []).extend(packed(part) if isinstance(part, bytes)
+                                                     else [part])
             samples.append(sample)
         elif field == 4:
             location = dict(fields_of(value))
@@ -408,15 +421,16 @@ def read_perfdata(trace, *options):
     file = check.export(trace, "perfdata", "agree.perf.data", *options)
     known = {int(row["address"], 16): row["function"] for row in check.rows(trace)}
     done = subprocess.run(["perf", "script", "--no-inline", "--max-stack=16384", "-i", file, "-F",
-                           "tid,time,ip,sym,period"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+                           "tid,time,ip,sym,period"], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
     paths = Sums()
     for block in done.stdout.split("\n\n"):
         head, *lines = block.strip("\n").splitlines() or [""]
         path = [line.strip().partition(" ") for line in lines if line.strip()]
         if path:
             weight = int(head.split(":")[1])
-            paths.add(tuple(known[int(at, 16)] if name == "[unknown]" else name for at, _, name in reversed(path)),
-                      calls=weight, self=weight)
+            paths.add(tuple(known[int(at, 16)] if name == "[unknown]" else name
+                            for at, _, name in reversed(path)), calls=weight, self=weight)
     return paths
 
 
@@ -427,15 +441,18 @@ def check_dot(what, trace, truth, calls, timed, *options):
     of = {row["function"]: row for row in check.rows(trace, *options)}
     scaled = {name for name, row in of.items() if int(row["timed_calls"]) != int(row["calls"])}
     for line in open(check.export(trace, "dot", "agree.dot", "--min-share", "0", *options)):
-        node = re.match(rf"\tn(\d+) \[label={text}, tooltip={text}, .*calls=(\d+)(?:, self_ns=(\d+), inclusive_ns=(\d+))?\];", line)
-        edge = re.match(rf"\tn(\d+) -> n(\d+) \[label={text}.* calls=(\d+)(?:, inclusive_ns=(\d+))?\];", line)
+        node = re.match(rf"\tn(\d+) \[label={text}, tooltip={text}, .*calls=(\d+)(?:, "
+                        rf"self_ns=(\d+), inclusive_ns=(\d+))?\];", line)
+        edge = re.match(rf"\tn(\d+) -> n(\d+) \[label={text}.* calls=(\d+)(?:, "
+                        rf"inclusive_ns=(\d+))?\];", line)
         if edge:
-            pairs.add((names[edge.group(1)], names[edge.group(2)]), calls=int(edge.group(4)), self=0,
-                      inclusive=number(edge.group(5)))
+            pairs.add((names[edge.group(1)], names[edge.group(2)]), calls=int(edge.group(4)),
+                      self=0, inclusive=number(edge.group(5)))
         elif node:
             name = names[node.group(1)] = re.sub(r"\\(.)", r"\1", node.group(3))
             own[name] = int(node.group(4))
-            functions.add(name, calls=0, self=number(node.group(5)), inclusive=number(node.group(6)))
+            functions.add(name, calls=0, self=number(node.group(5)),
+                          inclusive=number(node.group(6)))
     inner = Sums()
     inner.rows.update({pair: row for pair, row in truth.pairs.rows.items() if pair[0] != START})
     agree(f"{what}: pairs in dot", inner, pairs, *(("calls", "inclusive") if timed else ("calls",)))
@@ -443,15 +460,18 @@ def check_dot(what, trace, truth, calls, timed, *options):
                   {name: count for name, count in own.items() if count})
     if timed:
         whole, drawn = Sums(), Sums()
-        whole.rows.update({name: row for name, row in truth.functions.rows.items() if name not in scaled})
+        whole.rows.update({name: row for name, row in truth.functions.rows.items()
+                           if name not in scaled})
         drawn.rows.update({name: row for name, row in functions.rows.items() if name not in scaled})
         agree(f"{what}: functions in dot", whole, drawn, "self", "inclusive")
 
 
 def check_sums(what, trace, truth, calls, timed, *options):
-    """Exports that are sums: of self times, which make the inclusive ones, and by --weight calls of calls."""
+    """Exports that are sums: of self times, which make the inclusive ones, and by --weight calls of
+    calls."""
     by_calls = ("--weight", "calls", *options)
-    for form, read in (("folded", read_folded), ("speedscope", read_speedscope), ("perfdata", read_perfdata)):
+    for form, read in (("folded", read_folded), ("speedscope", read_speedscope),
+                       ("perfdata", read_perfdata)):
         if form == "perfdata" and not shutil.which("perf"):
             missing.add("perf")
             continue
@@ -461,9 +481,10 @@ def check_sums(what, trace, truth, calls, timed, *options):
         agree(f"{what} in {form} by calls", truth.paths, read(trace, *by_calls), "calls")
     paths, counted = read_pprof(trace, *options)
     agree(f"{what} in pprof", truth.paths, paths, "calls", "self")
-    check.compare(f"{what}: counted in pprof", {name: all_calls - truth.functions.rows[name]["calls"]
-                                                for name, all_calls in calls.items()
-                                                if all_calls > truth.functions.rows[name]["calls"]}, counted)
+    check.compare(f"{what}: counted in pprof",
+                  {name: all_calls - truth.functions.rows[name]["calls"]
+                   for name, all_calls in calls.items()
+                   if all_calls > truth.functions.rows[name]["calls"]}, counted)
     check_dot(what, trace, truth, calls, timed, *options)
     if timed:
         check_callgrind(f"{what} in callgrind", trace, truth, calls, *options)
@@ -473,16 +494,18 @@ def check_sums(what, trace, truth, calls, timed, *options):
 
 def check_single(what, trace, sums, truth, parts, *options):
     """`sums`: with what is not a call."""
-    for form, program in (("chrome", None), ("perfetto", "protoc"), ("speedscope", None), ("firefox", None),
-                          ("uftrace", "uftrace"), ("ctf", "babeltrace2")):
+    for form, program in (("chrome", None), ("perfetto", "protoc"), ("speedscope", None),
+                          ("firefox", None), ("uftrace", "uftrace"), ("ctf", "babeltrace2")):
         if program and not shutil.which(program):
             missing.add(program)
             continue
         shutil.rmtree("agree.out", ignore_errors=True)
         calls = ["--calls"] if form == "speedscope" else []
-        file = check.export(trace, form, "agree.out", *calls, *options) if form not in ("uftrace", "ctf") else "agree.out"
+        file = check.export(trace, form, "agree.out", *calls,
+                            *options) if form not in ("uftrace", "ctf") else "agree.out"
         if file == "agree.out" and form in ("uftrace", "ctf"):
-            done = subprocess.run([check.teeperf, "export", "--format", form, "-o", file, *options, trace], capture_output=True)
+            done = subprocess.run([check.teeperf, "export", "--format", form, "-o", file, *options,
+                                   trace], capture_output=True)
             if done.returncode not in (0, 1):
                 sys.exit(f"FAILED: {what}: {form}: {done.stderr}")
         of_threads = collections.defaultdict(list)
@@ -596,13 +619,15 @@ def count_of(text):
 def check_report(what, browser, trace, truth, top, timed, *options):
     """`top`: what read_top() says."""
     _, calls, scaled = top
-    done = subprocess.run([check.teeperf, "report", "-o", "agree.html", *options, trace], capture_output=True)
+    done = subprocess.run([check.teeperf, "report", "-o", "agree.html", *options, trace],
+                          capture_output=True)
     if done.returncode not in (0, 1):
         sys.exit(f"FAILED: {what}: {done.stderr}")
     browser.open("about:blank")
     browser.open("file://" + os.path.abspath("agree.html"))
     if not browser.until("return document.documentElement.dataset.loaded === 'yes'"):
-        sys.exit(f"FAILED: {what}: the report is not shown: {browser.run('return document.body.innerText')}")
+        sys.exit(f"FAILED: {what}: the report is not shown: "
+                 f"{browser.run('return document.body.innerText')}")
     answer = browser.call("POST", "/execute/async", {"script": READ_REPORT, "args": []})
     if "error" in answer:
         sys.exit(f"FAILED: {what}: {answer['error']}")
@@ -613,7 +638,8 @@ def check_report(what, browser, trace, truth, top, timed, *options):
         if field == "calls" or not with_times:
             return row[field]
         return row[field] * row["calls"] // with_times if name in sampled else row[field]
-    sampled = {row["function"] for row in check.rows(trace, *options) if 0 < int(row["timed_calls"]) < int(row["calls"])}
+    sampled = {row["function"] for row in check.rows(trace, *options)
+               if 0 < int(row["timed_calls"]) < int(row["calls"])}
     functions = Sums()
     for name, count, own, inclusive in answer["functions"]:
         functions.add(name, calls=count, self=own, inclusive=inclusive)
@@ -624,18 +650,22 @@ def check_report(what, browser, trace, truth, top, timed, *options):
         agree(f"{what}: functions", wanted, functions, *FIELDS)
     else:
         agree(f"{what}: calls of functions", wanted, functions, "calls")
-    recorded_calls = {row["function"]: int(row["timed_calls"]) for row in check.rows(trace, *options)}
-    check.compare(f"{what}: latency over time", {name: recorded_calls[name] for name, _ in answer["heat"]}, dict(answer["heat"]))
+    recorded_calls = {row["function"]: int(row["timed_calls"])
+                      for row in check.rows(trace, *options)}
+    check.compare(f"{what}: latency over time",
+                  {name: recorded_calls[name] for name, _ in answer["heat"]}, dict(answer["heat"]))
     if timed and not answer["heat"]:
         check.fail(f"{what}: there is no latency over time")
-    of_graph = {(caller, callee): (count, inclusive) for caller, callee, count, inclusive in answer["graph"]}
-    check.compare(f"{what}: call graph", {pair: (truth.pairs.rows[pair]["calls"], truth.pairs.rows[pair]["inclusive"] if timed else 0)
-                                          for pair in of_graph}, of_graph)
+    of_graph = {(caller, callee): (count, inclusive)
+                for caller, callee, count, inclusive in answer["graph"]}
+    check.compare(f"{what}: call graph", {pair: (truth.pairs.rows[pair]["calls"], truth.pairs.rows[
+        pair]["inclusive"] if timed else 0) for pair in of_graph}, of_graph)
     check.compare(f"{what}: table", calls, {row[0]: count_of(row[1]) for row in answer["table"]})
     for name, _, own, inclusive in answer["table"] if timed and not sampled else []:
         if own != "–" and scaled.rows[name]["inclusive"]:
             near(f"{what}: self of {name} in the table", own, scaled.rows[name]["self"])
-            near(f"{what}: inclusive of {name} in the table", inclusive, scaled.rows[name]["inclusive"])
+            near(f"{what}: inclusive of {name} in the table", inclusive,
+                 scaled.rows[name]["inclusive"])
 
     def of_pairs(name, up):
         return {(pair[0] if up else pair[1]): row for pair, row in truth.pairs.rows.items()
@@ -644,43 +674,52 @@ def check_report(what, browser, trace, truth, top, timed, *options):
         for shown, exact, above in ((up, exact_up, True), (down, exact_down, False)):
             pairs = of_pairs(name, above)
             title = f"{what}: {'callers' if above else 'callees'} of {name}"
-            wanted_rows = {other: (row["calls"],) + ((row["inclusive"],) if timed else ()) for other, row in pairs.items()}
+            wanted_rows = {other: (row["calls"],) + ((row["inclusive"],) if timed else ())
+                           for other, row in pairs.items()}
             check.compare(title, wanted_rows, {other or START: tuple(values[:2 if timed else 1])
                                                for other, *values in exact})
             rest = calls[name] - sum(row["calls"] for row in pairs.values()) if above else 0
             wanted_shown = {other: row["calls"] for other, row in pairs.items()}
             if rest:
                 wanted_shown["(caller not known)"] = rest
-            check.compare(f"{title}, shown", wanted_shown or {"none": 0}, {row[0]: count_of(row[3]) for row in shown})
+            check.compare(f"{title}, shown", wanted_shown or {"none": 0},
+                          {row[0]: count_of(row[3]) for row in shown})
             for row in shown if timed else []:
                 if row[0] in pairs:
                     near(f"{title}, shown", row[1], pairs[row[0]]["inclusive"])
         # Frames of callers have all calls that were made from there.
-        wanted_calls = {other: row["calls"] for other, row in of_pairs(name, True).items() if other != START}
+        wanted_calls = {other: row["calls"] for other, row in of_pairs(name, True).items()
+                        if other != START}
         check.compare(f"{what}: frames above {name}", wanted_calls, dict(flames))
     paths = Sums()
     for path, count, own, inclusive in answer["paths"]:
         paths.add(tuple(path), calls=count, self=own, inclusive=inclusive if timed else 0)
     agree(f"{what}: paths", truth.paths, paths, *FIELDS[:3 if timed else 1])
-    check.compare(f"{what}: call tree", {path: row["calls"] for path, row in truth.paths.rows.items()},
+    check.compare(f"{what}: call tree",
+                  {path: row["calls"] for path, row in truth.paths.rows.items()},
                   {tuple(path): count_of(count) for path, count, _, _ in answer["tree"] if path})
     for path, _, own, inclusive in answer["tree"] if timed else []:
         if path:
-            near(f"{what}: self of {path} in the call tree", own, truth.paths.rows[tuple(path)]["self"])
-            near(f"{what}: inclusive of {path} in the call tree", inclusive, truth.paths.rows[tuple(path)]["inclusive"])
+            near(f"{what}: self of {path} in the call tree", own,
+                 truth.paths.rows[tuple(path)]["self"])
+            near(f"{what}: inclusive of {path} in the call tree", inclusive,
+                 truth.paths.rows[tuple(path)]["inclusive"])
     suffixes = collections.Counter()
     for path, row in truth.paths.rows.items():
         for size in range(1, len(path) + 1):
             suffixes[path[-size:]] += row["calls"]
     # It has neither calls nor a time of its own to begin a tree with.
     suffixes.pop((ATTACHED,), None)
-    check.compare(f"{what}: inverted", dict(suffixes), {tuple(reversed(path)): count_of(count)
-                                                        for path, count, _, _ in answer["inverted"] if path})
+    check.compare(f"{what}: inverted", dict(suffixes),
+                  {tuple(reversed(path)): count_of(count)
+                   for path, count, _, _ in answer["inverted"] if path})
     # Threads that have no paths are not in a report.
     for thread, functions_of, enabled in answer["threads"]:
         # One without numbers would be shown with those of all.
-        check.compare(f"{what}: thread {thread}", {"can be chosen": functions_of is not None}, {"can be chosen": enabled})
-        wanted_of = read_top(trace, "--thread", thread, *options)[0] if "--thread" not in options else Sums()
+        check.compare(f"{what}: thread {thread}", {"can be chosen": functions_of is not None},
+                      {"can be chosen": enabled})
+        wanted_of = read_top(trace, "--thread", thread,
+                             *options)[0] if "--thread" not in options else Sums()
         # A pattern that matches nothing in a thread is refused.
         if functions_of is None or not wanted_of.rows:
             continue
@@ -692,7 +731,8 @@ def check_report(what, browser, trace, truth, top, timed, *options):
 
 # A part of a trace. Single calls keep their durations whatever of them was chosen by its path.
 CHOICES = (("--raw", "--thread", "1"), ("--raw", "--depth", "3"), ("--raw", "--focus", "self"),
-           ("--raw", "--ignore", "leaf"), ("--raw", "--min-time", "60ns"), ("--raw", "--time-range", "120ns..920ns"),
+           ("--raw", "--ignore", "leaf"), ("--raw", "--min-time", "60ns"),
+           ("--raw", "--time-range", "120ns..920ns"),
            ("--thread", "0"), ("--depth", "2"), ("--focus", "even", "--ignore", "odd"))
 
 
@@ -711,7 +751,8 @@ def main():
                 timed = any(row["inclusive"] for row in truth.paths.rows.values())
                 agree(f"{what}: top", truth.functions, top[0], *FIELDS)
                 if browser:
-                    check_report(f"{what} in the report", browser, trace, truth, top, timed, *options)
+                    check_report(f"{what} in the report", browser, trace, truth, top, timed,
+                                 *options)
                     continue
                 check_function_view(f"{what}: function", trace, truth, top[1], *options)
                 check_inverted(f"{what}: inverted", trace, truth, *options)
@@ -727,7 +768,8 @@ def main():
                     single_calls = recorded(truth)[1]
                     check_csv(f"{what} in csv", trace, single_calls, *options)
                     if timed:
-                        check_single(what, trace, truth, single_calls, "contexts" in trace, *options[1:])
+                        check_single(what, trace, truth, single_calls, "contexts" in trace,
+                                     *options[1:])
     finally:
         if browser:
             browser.__exit__()

@@ -154,7 +154,8 @@ make_views_traces() {
 	expect 0 "$TEEPERF" cc -O1 -g -pthread -o agree agree.c
 	expect 0 "$TEEPERF" record -q --clock tsc -o recorded.trace -- ./agree
 	"$TEEPERF" dump recorded.trace |
-		sed '/^\tpoint/d; s/^clock kind=tsc hz=[0-9]*/clock kind=tsc hz=1000000000/' >real.txt
+		sed '/^\tpoint/d; s/^clock kind=tsc hz=[0-9]*/clock kind=tsc hz=1000000000/' \
+		>real.txt
 	for name in $views_traces; do
 		text=$root/test/golden/$name/trace.txt
 		[ -e "$text" ] || text=$name.txt

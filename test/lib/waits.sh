@@ -6,7 +6,8 @@
 waits() {
 	begin recorder "$TEEPERF" record "$@"
 	recorder=$begun
-	await_true 'grep -Eq "now start|waiting for" recorder.err || ! kill -0 $recorder 2>/dev/null' 'a recorder that waits'
+	await_true 'grep -Eq "now start|waiting for" recorder.err || ! kill -0 $recorder 2>/dev/null' \
+		'a recorder that waits'
 	grep -Eq 'now start|waiting for' recorder.err || {
 		cat recorder.err >&2
 		fail "the recorder has ended"

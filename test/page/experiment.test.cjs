@@ -8,7 +8,8 @@ const {loadPage, same} = require('./load.cjs');
 const {page} = loadPage('tp_experiment_page', ['main']);
 
 test('values', () => {
-	for (const [text, number] of [['4', 4], ['2.5', 2.5], ['-1e3', -1000], ['256M', 256 * 2 ** 20],
+	for (const [text, number] of [['4', 4], ['2.5', 2.5], ['-1e3', -1000],
+			['256M', 256 * 2 ** 20],
 		['1KiB', 1024], ['2 GB', 2 ** 31], ['.5', 0.5]])
 		assert.equal(page.numberOf(text), number, text);
 	for (const text of ['', 'x', '4 threads', '0x10', '1.2.3', 'M'])
@@ -32,13 +33,15 @@ test('texts', () => {
 	same(page.shownUnit('count', 0), {size: 1, name: ''});
 	same(page.shownUnit('requests/s', 5), {size: 1, name: 'requests/s'});
 	same([0, 1234.56, 1e6, 0.00001].map(page.textOf), ['0', '1235', '1.00e+6', '1.00e-5']);
-	same([[1.5, 0.5], [2, 1], [1e7, 1e6]].map(it => page.tickText(...it)), ['1.5', '2', '1.00e+7']);
+	same([[1.5, 0.5], [2, 1], [1e7, 1e6]].map(it => page.tickText(...it)),
+		['1.5', '2', '1.00e+7']);
 });
 
 test('places', () => {
 	same(page.placesOf(['a', 'b']), {places: [0.25, 0.75], how: ''});
 	assert.equal(page.placesOf(['1', '2', '4', '16']).how, ', logarithmic');
-	same(page.placesOf(['1', '2', '3']).places.map(place => Math.round(place * 100)), [8, 50, 92]);
+	same(page.placesOf(['1', '2', '3']).places.map(place => Math.round(place * 100)),
+		[8, 50, 92]);
 	// Without room they stand side by side; so do equal ones.
 	assert.equal(page.placesOf(['0', '1', '1000']).how, '');
 	same(page.placesOf(['5', '5']).places, [0.25, 0.75]);

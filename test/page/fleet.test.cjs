@@ -31,7 +31,8 @@ test('criteria', () => {
 	makeFleet();
 	same([chosen('a'), chosen('b')], ['123', '']);
 	const cases = [[{host: 'red'}, '13'], [{build: 'aa'}, '12'], [{build: 'v1'}, '12'],
-		[{build: 'bb', host: 'blue'}, ''], [{label: 'load=heavy'}, '3'], [{day: '20260102'}, '2'],
+		[{build: 'bb', host: 'blue'}, ''], [{label: 'load=heavy'}, '3'],
+		[{day: '20260102'}, '2'],
 		[{day: '20260102..20260103'}, '23'], [{program: 'other'}, '']];
 	for (const [by, wanted] of cases) {
 		sets.a.by = by;

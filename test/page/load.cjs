@@ -44,18 +44,21 @@ function loadPage(target, without = []) {
 		return elements.get(id);
 	};
 	const context = vm.createContext({
-		document: {getElementById: byId, documentElement: makeElement(), querySelector: makeElement,
+		document: {getElementById: byId, documentElement: makeElement(),
+			querySelector: makeElement,
 			createElement: makeElement},
 		matchMedia: () => ({matches: false, addEventListener: nothing}),
 		getComputedStyle: () => ({getPropertyValue: () => ''}),
 		fetch: () => Promise.reject(new Error('there is no server')),
 		location: {hash: '', search: ''}, history: {replaceState: nothing},
 		localStorage: {getItem: () => null}, addEventListener: nothing,
-		performance, console, TextDecoder, TextEncoder, URLSearchParams, setTimeout, clearTimeout,
+		performance, console, TextDecoder, TextEncoder, URLSearchParams, setTimeout,
+		clearTimeout,
 	});
 	const parts = partsOf(target).filter(name => !without.includes(path.basename(name, '.js')));
 	const script = parts.map(name => fs.readFileSync(name, 'utf-8')).join('\n');
-	const lookUp = vm.runInContext("'use strict';\n" + script + '\n(name => eval(name));', context,
+	const lookUp = vm.runInContext("'use strict';\n" + script + '\n(name => eval(name));',
+		context,
 		{filename: target + '.js'});
 	return {page: new Proxy({}, {get: (_, name) => lookUp(name)}), context};
 }
@@ -76,7 +79,8 @@ function varint(value) {
 
 // The cases of which test/unit/u_units.c demands the same: [what, number, text].
 function numberCases() {
-	const lines = fs.readFileSync(path.join(root, 'test/unit/numbers.txt'), 'utf-8').split('\n');
+	const lines = fs.readFileSync(path.join(root, 'test/unit/numbers.txt'),
+		'utf-8').split('\n');
 	return lines.filter(line => line && !line.startsWith('#'))
 		.map(line => /^(\w+) (\d+) (.*)$/.exec(line).slice(1));
 }

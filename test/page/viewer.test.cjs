@@ -17,7 +17,8 @@ const random = limit => {
 
 // Paths of FUNCTIONS functions, in preorder, as readPaths() gives them.
 function makePaths(count, functions) {
-	const paths = {count, parent: new Int32Array(count), fn: new Int32Array(count), level: new Int32Array(count)};
+	const paths = {count, parent: new Int32Array(count), fn: new Int32Array(count),
+		level: new Int32Array(count)};
 	for (const name of ['calls', 'self', 'min', 'max'])
 		paths[name] = new Float64Array(count);
 	paths.parent[0] = paths.fn[0] = -1;
@@ -61,7 +62,8 @@ const groups = {
 		data.facts = {unit: 'ns', threads: [{}], bounds: [0, 1, 2, 3, 4, 5, 6, 7, 8]};
 		data.time = {cells: 4};
 		viewer.readBegun(Uint8Array.from([2, 2, 1, 2, 5, 6, 0]));
-		same(data.facts.threads[0].begun, [{0: 0, 1: 5, 2: 0, 3: 6}, {0: 0, 1: 0, 2: 0, 3: 0}]);
+		same(data.facts.threads[0].begun,
+			[{0: 0, 1: 5, 2: 0, 3: 6}, {0: 0, 1: 0, 2: 0, 3: 0}]);
 		// Two columns of three rows: cells 1, 3 and 5.
 		viewer.readHeat(Uint8Array.from([2, 2, 7, 1, 4, 1, 2, 3, 3, 1, 2, 2, 9, 99, 1]));
 		const map = data.heat.maps.get(4);
@@ -73,12 +75,17 @@ const groups = {
 		assert.equal(viewer.heatRank({rows: 2, calls: [0, 0]}, 0, 0.5), -1);
 		// Nearest rank in random columns, against all values sorted.
 		for (let round = 0; round < 50; round++) {
-			const rows = 1 + random(9), calls = Array.from({length: rows}, () => random(5)), all = calls.flatMap((n, row) => Array(n).fill(row));
+			const rows = 1 + random(9),
+				calls = Array.from({length: rows}, () => random(5)),
+				all = calls.flatMap((n, row) => Array(n).fill(row));
 			for (const part of [0.5, 0.9, 0.99])
-				assert.equal(viewer.heatRank({rows, calls}, 0, part), all.length ? all[Math.ceil(part * all.length) - 1] : -1);
+				assert.equal(viewer.heatRank({rows, calls}, 0, part),
+					all.length ? all[Math.ceil(part * all.length) - 1] : -1);
 		}
-		viewer.readSlowest(Uint8Array.from([2, 1, 1, 3, 2, 1, 0, 10, 20, 8, 7, 6, 5, 1, 0]));
-		same(data.slowest.of.get(3), [{thread: 0, start: 10, duration: 8, inside: 6, full: true}, {thread: -1, start: 20, duration: 7, inside: 5, full: false}]);
+		viewer.readSlowest(Uint8Array.from([2, 1, 1, 3, 2, 1, 0, 10, 20, 8, 7, 6, 5, 1,
+			0]));
+		same(data.slowest.of.get(3), [{thread: 0, start: 10, duration: 8, inside: 6,
+			full: true}, {thread: -1, start: 20, duration: 7, inside: 5, full: false}]);
 		same(viewer.axisMarks(0, 100, 440), {at: [0, 50, 100], step: 50});
 	},
 	graph() {
@@ -91,14 +98,17 @@ const groups = {
 			assert.equal(numbers.next(), value);
 			assert.throws(() => numbers.next(), /ends too early/);
 		}
-		assert.throws(() => new viewer.Numbers(Uint8Array.of(128, 128)).next(), /ends too early/);
+		assert.throws(() => new viewer.Numbers(Uint8Array.of(128, 128)).next(),
+			/ends too early/);
 		const text = new TextEncoder().encode('größer');
-		assert.equal(new viewer.Numbers(Uint8Array.from([...varint(text.length), ...text])).text(), 'größer');
+		assert.equal(new viewer.Numbers(Uint8Array.from([...varint(text.length), ...text]))
+			.text(), 'größer');
 	},
 	paths() {
 		data.facts = {unit: 'ns', threads: [], program: 'program'};
 		// main, below it a and b, below b again b: columns one after the other.
-		const columns = [[0], [0], [1], [0], [0, 1, 2, 2], [0, 0, 0, 1], [1, 2, 3, 4], [10, 20, 30, 40], [1, 2, 3, 4], [5, 6, 7, 8]];
+		const columns = [[0], [0], [1], [0], [0, 1, 2, 2], [0, 0, 0, 1], [1, 2, 3, 4],
+			[10, 20, 30, 40], [1, 2, 3, 4], [5, 6, 7, 8]];
 		const bytes = [4, 0, 0, 1, 0, ...columns.slice(4).flat()].flatMap(varint);
 		const paths = viewer.readPaths(Uint8Array.from(bytes));
 		same([...paths.parent], [-1, 0, 1, 1, 3]);
@@ -107,7 +117,8 @@ const groups = {
 	},
 	times() {
 		data.facts = {unit: 'ns', start: 0};
-		const cases = [[0, '0 ns'], [1, '1 ns'], [2.5, '2.5 ns'], [999, '999 ns'], [999.96, '1.000 µs'], [1000, '1.000 µs'], [12345, '12.35 µs'], [999949, '999.9 µs'],
+		const cases = [[0, '0 ns'], [1, '1 ns'], [2.5, '2.5 ns'], [999, '999 ns'], [999.96,
+			'1.000 µs'], [1000, '1.000 µs'], [12345, '12.35 µs'], [999949, '999.9 µs'],
 			[999951, '1.000 ms'], [1e9, '1.000 s'], [-1500, '−1.500 µs']];
 		for (const [value, text] of cases)
 			assert.equal(viewer.formatTime(value), text);
@@ -121,7 +132,8 @@ const groups = {
 		data.facts.unit = 'ns';
 	},
 	shares() {
-		for (const [part, whole, text] of [[0, 0, '0.0%'], [1, 1, '100%'], [9996, 10000, '100%'], [1, 1000, '0.1%'], [1, 2000, '0.05%'], [1, 1e9, '<0.01%']])
+		for (const [part, whole, text] of [[0, 0, '0.0%'], [1, 1, '100%'], [9996, 10000,
+				'100%'], [1, 1000, '0.1%'], [1, 2000, '0.05%'], [1, 1e9, '<0.01%']])
 			assert.equal(viewer.formatShare(part, whole), text);
 		assert.equal(viewer.formatChange(150, 100), '+50 ns (+50.0%)');
 		assert.equal(viewer.formatChange(50, 100), '−50 ns (−50.0%)');
@@ -145,9 +157,11 @@ const groups = {
 		same(viewer.numberList('12.0.7'), [12, 0, 7]);
 		same(viewer.numberList('x.1e400.2'), [2]);
 		same(viewer.numberList(''), []);
-		for (const [text, index] of [['0', 0], ['4', 4], ['5', -1], ['-1', -1], ['1e0', -1], [' 1', -1], ['', -1], ['constructor', -1]])
+		for (const [text, index] of [['0', 0], ['4', 4], ['5', -1], ['-1', -1], ['1e0', -1],
+				[' 1', -1], ['', -1], ['constructor', -1]])
 			assert.equal(viewer.stateIndex(text, 5), index);
-		for (const [percent, wanted] of [[0, 15], [50, 50], [50.4, 50], [1000, 85], [-5, 15]])
+		for (const [percent, wanted] of [[0, 15], [50, 50], [50.4, 50], [1000, 85],
+				[-5, 15]])
 			assert.equal(viewer.clampSplit(percent), wanted);
 		for (const nonsense of ['', 'x', '-3', '1e3', 'NaN']) {
 			state.split = nonsense;
@@ -155,8 +169,10 @@ const groups = {
 		}
 		data.time = {cells: 10};
 		data.facts = {threads: [{}, {}]};
-		for (const [text, wanted] of [['', null], ['2.1', null], ['1.2', {from: 1, to: 2, threads: [0, 1]}], ['1.99.1', {from: 1, to: 10, threads: [1]}],
-			['1.2.7', {from: 1, to: 2, threads: [0, 1]}], ['a.b', null], ['1.2;3', null]]) {
+		for (const [text, wanted] of [['', null], ['2.1', null], ['1.2', {from: 1, to: 2,
+				threads: [0, 1]}], ['1.99.1', {from: 1, to: 10, threads: [1]}],
+			['1.2.7', {from: 1, to: 2, threads: [0, 1]}], ['a.b', null],
+			['1.2;3', null]]) {
 			state.range = text;
 			same(viewer.selectedRange(), wanted);
 		}
@@ -179,35 +195,42 @@ const groups = {
 			assert.equal(new Set(taken.values()).size, 9);
 		}
 		// The heaviest has what its name is for, whatever else there is.
-		assert.equal(viewer.assignColours(['a', 'b'], 9).get('a'), viewer.hashText('a') % 9);
+		assert.equal(viewer.assignColours(['a', 'b'], 9).get('a'),
+			viewer.hashText('a') % 9);
 		assert.equal(viewer.assignColours(many, 9).size, 9);
 		same(viewer.mix([0, 100, 200], [100, 100, 0], 0.5), [50, 100, 100]);
 	},
 	heights() {
 		const sizes = {row: 18, lane: 14, thin: 5, gap: 14, top: 4};
-		const needs = (threads, {rows, lane}) => threads.reduce((all, it) => all + Math.min(rows, it.rows) * 18 + (it.lanes && it.lanes * lane + 4) + 14, 0);
+		const needs = (threads, {rows, lane}) => threads.reduce((all, it) => all +
+			Math.min(rows, it.rows) * 18 + (it.lanes && it.lanes * lane + 4) + 14, 0);
 		const five = Array.from({length: 5}, () => ({rows: 12, lanes: 4}));
 		const fit = viewer.fitTracks(five, 400, sizes);
 		assert.ok(needs(five, fit) <= 400 && fit.rows >= 1);
 		same(viewer.fitTracks([{rows: 3, lanes: 0}], 400, sizes), {rows: 3, lane: 14});
 		for (let round = 0; round < 2000; round++) {
-			const threads = Array.from({length: 1 + random(8)}, () => ({rows: 1 + random(30), lanes: random(5)}));
-			const height = random(900), found = viewer.fitTracks(threads, height, sizes);
+			const threads = Array.from({length: 1 +
+				random(8)}, () => ({rows: 1 + random(30), lanes: random(5)}));
+			const height = random(900),
+				found = viewer.fitTracks(threads, height, sizes);
 			assert.ok(found.rows >= 1 && [14, 5].includes(found.lane));
 			// What could be in sight is, and as much of it as could be.
 			if (needs(threads, {rows: 1, lane: 5}) <= height)
 				assert.ok(needs(threads, found) <= height);
 			const most = Math.max(...threads.map(it => it.rows));
 			if (found.rows < most && needs(threads, found) <= height)
-				assert.ok(needs(threads, {rows: found.rows + 1, lane: found.lane}) > height);
+				assert.ok(needs(threads,
+					{rows: found.rows + 1, lane: found.lane}) > height);
 		}
 	},
 	trees() {
-		data.functions = {count: 6, all: 7, name: ['a', 'b', 'c', 'd', 'e', 'f', '(smaller)']};
+		data.functions = {count: 6, all: 7,
+			name: ['a', 'b', 'c', 'd', 'e', 'f', '(smaller)']};
 		for (let round = 0; round < 60; round++) {
 			const paths = data.paths = makePaths(2 + random(120), 6);
 			const {count, parent, fn, self, calls} = paths;
-			const sums = {self, calls, weight: self, total: viewer.addBelow(self, parent)};
+			const sums = {self, calls, weight: self,
+				total: viewer.addBelow(self, parent)};
 			assert.equal(sums.total[0], sum(self));
 			const whole = new viewer.Forward(sums, {});
 			assert.equal(whole.total[0], sum(self));
@@ -215,7 +238,8 @@ const groups = {
 			// Each node is named and found again, but for what weighs nothing.
 			for (let node = 1; node < whole.count; node++)
 				if (whole.total[node] > 0)
-					assert.equal(viewer.findNode(whole, viewer.nodeName(whole, node)), node);
+					assert.equal(viewer.findNode(whole,
+						viewer.nodeName(whole, node)), node);
 			const hidden = new viewer.Forward(sums, {hidden: new Set([2])});
 			assert.equal(hidden.total[0], sum(self));
 			assert.ok(!Array.from(hidden.fn.subarray(1, hidden.count)).includes(2));
@@ -241,46 +265,61 @@ const groups = {
 					own += fn[i] === back.fn[child] ? self[i] : 0;
 				assert.equal(back.total[child], own);
 			}
-			for (const [up, other] of [[true, (above, it) => above], [false, (above, it) => it]]) {
+			for (const [up, other] of [[true, (above, it) => above],
+					[false, (above, it) => it]]) {
 				const wanted = new Map();
 				for (let i = 1; i < count; i++) {
 					const above = parent[i] ? fn[parent[i]] : -1;
 					if ((up ? fn[i] : above) === 3)
-						wanted.set(other(above, fn[i]), (wanted.get(other(above, fn[i])) || 0) + calls[i]);
+						wanted.set(other(above, fn[i]),
+							(wanted.get(other(above, fn[i])) || 0) +
+							calls[i]);
 				}
-				same(viewer.pairsOf(whole, 3, up).map(pair => [pair.fn, pair.calls]).sort(), [...wanted].sort());
+				same(viewer.pairsOf(whole, 3, up).map(pair => [pair.fn, pair.calls])
+					.sort(), [...wanted].sort());
 			}
 		}
 	},
 	timelines() {
-		same([0, 1, 2, 3, 4].map(value => viewer.firstAfter([1, 2, 2, 3], value)), [0, 1, 3, 4, 4]);
+		same([0, 1, 2, 3, 4].map(value => viewer.firstAfter([1, 2, 2, 3], value)),
+			[0, 1, 3, 4, 4]);
 		same(viewer.firstAfter([], 3), 0);
-		const row = (...runs) => ({to: runs.map(([to]) => to), path: runs.map(([, path]) => path), fill: runs.map(() => 15)});
+		const row = (...runs) => ({to: runs.map(([to]) => to),
+			path: runs.map(([, path]) => path), fill: runs.map(() => 15)});
 		const trunk = Array.from({length: 6}, (_, i) => row([100, i + 1]));
 		assert.equal(viewer.trunkRows({rows: [...trunk, row([50, 7], [100, 8])]}), 5);
 		assert.equal(viewer.trunkRows({rows: trunk.slice(0, 3)}), 0);
 	},
 	sources() {
 		data.facts = {unit: 'ns', threads: []};
-		data.functions = {count: 5, all: 6, name: ['work', 'often', 'once', 'pointed', 'macro', '(smaller)']};
-		data.paths = {count: 6, parent: [-1, 0, 1, 1, 1, 1], fn: [-1, 0, 1, 2, 3, 4], calls: [0, 1, 1500, 1, 2, 3], self: [0, 5, 50, 10, 20, 4]};
-		data.sources = {inlined: ['outer → inner'], calls: [{fn: 0, sites: [0, 4, 0, 7, 1, 0, 8, 1, 0, 9, 1, 0, 9, 2, 1, 10, 4, 0]}]};
+		data.functions = {count: 5, all: 6,
+			name: ['work', 'often', 'once', 'pointed', 'macro', '(smaller)']};
+		data.paths = {count: 6, parent: [-1, 0, 1, 1, 1, 1], fn: [-1, 0, 1, 2, 3, 4],
+			calls: [0, 1, 1500, 1, 2, 3], self: [0, 5, 50, 10, 20, 4]};
+		data.sources = {inlined: ['outer → inner'], calls: [{fn: 0,
+			sites: [0, 4, 0, 7, 1, 0, 8, 1, 0, 9, 1, 0, 9, 2, 1, 10, 4, 0]}]};
 		Object.assign(state, {range: '', thread: ''});
 		const {known, callees} = viewer.callsOf(0);
 		same([known, viewer.callsOf(1).known], [true, false]);
-		same(callees.map(pair => [pair.fn, pair.calls, pair.total, viewer.linesInWords(pair)]), [[1, 1500, 50, 'lines 7, 8 and 9 together'],
-			[3, 2, 20, 'an unknown line'], [2, 1, 10, 'line 9'], [4, 3, 4, 'line 10 and elsewhere together']]);
+		same(callees.map(pair => [pair.fn, pair.calls, pair.total,
+			viewer.linesInWords(pair)]), [[1, 1500, 50, 'lines 7, 8 and 9 together'],
+				[3, 2, 20, 'an unknown line'], [2, 1, 10, 'line 9'],
+				[4, 3, 4, 'line 10 and elsewhere together']]);
 		const byLine = viewer.callsByLine([0, 1]);
 		same([...byLine.keys()].sort((a, b) => a - b), [7, 8, 9, 10]);
-		same([7, 9, 10].map(line => viewer.sumOfLine(byLine.get(line), 'calls', viewer.formatCount)), ['1,500*', '1 + 1,500*', '3*']);
-		same([9, 7].map(line => viewer.inlinedInWords(callees[line === 9 ? 2 : 0].lines.get(line))), [', in code inlined from outer → inner', '']);
+		same([7, 9, 10].map(line => viewer.sumOfLine(byLine.get(line), 'calls',
+			viewer.formatCount)), ['1,500*', '1 + 1,500*', '3*']);
+		same([9, 7].map(line => viewer.inlinedInWords(callees[line === 9 ? 2 :
+			0].lines.get(line))), [', in code inlined from outer → inner', '']);
 		delete data.sources;
 	},
 	sides() {
 		data.joined = true;
-		data.functions = {count: 3, name: ['host', 'tee', 'other', '(smaller)'], inside: [0, 1, 0]};
+		data.functions = {count: 3, name: ['host', 'tee', 'other', '(smaller)'],
+			inside: [0, 1, 0]};
 		same([-1, 0, 1, 3].map(viewer.sideOf), ['', 'host', 'TEE', '']);
-		same([[0, 1], [1, 0], [0, 2], [-1, 1], [1, 3]].map(([a, b]) => viewer.crosses(a, b)), [true, true, false, false, false]);
+		same([[0, 1], [1, 0], [0, 2], [-1, 1], [1, 3]].map(([a, b]) => viewer.crosses(a,
+			b)), [true, true, false, false, false]);
 		data.joined = false;
 		assert.equal(viewer.crosses(0, 1), false);
 	},

@@ -17,7 +17,8 @@ const letters = text => new TextEncoder().encode(text);
 function makeRecording(facts = {}) {
 	Object.assign(state, defaults, {thread: '', range: '', search: ''});
 	const functions = {
-		name: ['main', 'parse(int)', 'read', 'leaf'], short: ['main', 'parse', 'read', 'leaf'],
+		name: ['main', 'parse(int)', 'read', 'leaf'],
+		short: ['main', 'parse', 'read', 'leaf'],
 		files: ['', '/src/main.c', '/src/io.c', '/src/a.c', '/src/b.c'], file: [1, 1, 2, 0],
 		modules: ['program', 'libio.so'], module: [0, 0, 1, 1], line: [10, 0, 7, 0],
 		calls: [1, 2, 2, 1], self_ns: [10, 30, 50, 20], inclusive_ns: [110, 80, 50, 20],
@@ -28,7 +29,8 @@ function makeRecording(facts = {}) {
 		functions, ...facts});
 	// Columns one after the other: how many levels up, fn, level, calls, self, min, max less
 	// min.
-	data.paths = viewer.readPaths(packed(4, [0, 0, 0, 2], [0, 1, 2, 3], [0, 0, 0, 0], [1, 2, 2, 1],
+	data.paths = viewer.readPaths(packed(4, [0, 0, 0, 2], [0, 1, 2, 3], [0, 0, 0, 0],
+		[1, 2, 2, 1],
 		[10, 30, 50, 20], [110, 39, 24, 20], [0, 2, 2, 0]));
 	data.loaded = (data.loaded || 0) + 1;
 }
@@ -93,7 +95,8 @@ test('lanes', () => {
 		[1, 25, 30, 0, 2, 0, 4, 3, 1, 0], none, [0, 1, 0, 1, 12]));
 	same(data.eventNames, ['poll', 'größe']);
 	const [wait, fault] = data.facts.threads[0].lanes;
-	const columns = ['start', 'duration', 'name', 'fn', 'bytes', 'woken', 'waker', 'wakerThread'];
+	const columns = ['start', 'duration', 'name', 'fn', 'bytes', 'woken', 'waker',
+		'wakerThread'];
 	same(columns.map(name => wait[name][0]), [20, 30, 0, 1, -1, 3, 2, 0]);
 	same([[...fault.short.count], [...fault.short.ns]], [[0, 1], [0, 12]]);
 	same([wait.kind.title, fault.kind.title], ['waits', 'page faults']);
@@ -107,7 +110,8 @@ test('meters', () => {
 	const [meter] = data.meters;
 	same([meter.name, meter.unit, meter.note, [...meter.at], meter.most],
 		['package', 'uW', '', [50, 100], 2500000]);
-	same([[2.5e6, 'uW'], [1.5e9, 'ns/s'], [1234, 'faults']].map(it => viewer.formatMeter(...it)),
+	same([[2.5e6, 'uW'], [1.5e9, 'ns/s'],
+		[1234, 'faults']].map(it => viewer.formatMeter(...it)),
 		['2.50 W', '1.50 s/s', '1,234 faults']);
 });
 
@@ -200,7 +204,8 @@ test('colours', () => {
 	assert.match(viewer.functionColour(2), /^rgb\(\d+ \d+ \d+\)$/);
 	// More is orange, less is blue, the same is grey.
 	const difference = base =>
-		viewer.nodeColour({fn: [0], total: [100], base: [base]}, 0).match(/\d+/g).map(Number);
+		viewer.nodeColour({fn: [0], total: [100], base: [base]},
+			0).match(/\d+/g).map(Number);
 	const [more, none, less] = [0, 100, 1000].map(difference);
 	assert.ok(more[0] > more[2] && less[2] > less[0]);
 	assert.ok(Math.max(...none) - Math.min(...none) < 10);

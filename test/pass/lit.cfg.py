@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Pass tests for one LLVM major: lit --param major=N --param build=DIR [--param config=PROGRAM] [--param shape=dual].
+"""Pass tests for one LLVM major: lit --param major=N --param build=DIR [--param config=PROGRAM]
+[--param shape=dual].
 
 With a shape all is compiled in it that does not say its own (Inputs/shape/FileCheck).
 
@@ -31,8 +32,9 @@ config.test_exec_root = os.path.join(build, "test-tmp", "pass-llvm-" + major, "o
 
 config.environment["PATH"] = os.pathsep.join([bindir, os.environ["PATH"]])
 config.environment["TEEPERF_LLVM"] = major
-for name in ("TEEPERF_ALLOWLIST", "TEEPERF_CLOCK", "TEEPERF_TAIL_CALLS", "TEEPERF_THREADS", "TEEPERF_EXITS", "TEEPERF_LEVEL",
-             "TEEPERF_SHAPE", "TEEPERF_LOG", "TEEPERF_INVENTORY", "TEEPERF_MODULE", "TEEPERF_SWITCHES"):
+for name in ("TEEPERF_ALLOWLIST", "TEEPERF_CLOCK", "TEEPERF_TAIL_CALLS", "TEEPERF_THREADS",
+             "TEEPERF_EXITS", "TEEPERF_LEVEL", "TEEPERF_SHAPE", "TEEPERF_LOG", "TEEPERF_INVENTORY",
+             "TEEPERF_MODULE", "TEEPERF_SWITCHES"):
     config.environment.pop(name, None)
 # Texts of the sequence are looked for where it is in line; two_bodies* and all_texts have the other
 # shapes.
@@ -46,7 +48,8 @@ if shape:
     # They are about the text in line alone.
     config.excludes += ["hotpath_x86_64.c", "hotpath_aarch64.c", "hotpath_riscv64.c"]
     config.environment["TEEPERF_FILECHECK"] = os.path.join(bindir, "FileCheck")
-    config.environment["PATH"] = os.path.join(config.test_source_root, "Inputs/shape") + os.pathsep + config.environment["PATH"]
+    config.environment["PATH"] = (os.path.join(config.test_source_root, "Inputs/shape") +
+                                  os.pathsep + config.environment["PATH"])
 
 source = os.path.dirname(os.path.dirname(config.test_source_root))
 plugin = os.path.join(build, "lib/teeperf/llvm-" + major, "TeePerf.so")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A random program as data: what random_write turns into C and C++, and random_run computes.
 
-A program is a graph of functions that call one another, in any direction. Each call hands on how deep
-it may still go, and takes one from the thread's fuel, so that every program ends. A statement is a
-tuple, its kind first:
+A program is a graph of functions that call one another, in any direction. Each call hands on how
+deep it may still go, and takes one from the thread's fuel, so that every program ends. A statement
+is a tuple, its kind first:
 
     mix K                   compute
     call F K                call F directly
@@ -85,15 +85,18 @@ class Plan:
         self.handler = self.add("on_signal", main, "handler")
         self.report = self.add("on_exit_report", main, "exit")
         self.begin = self.add("on_begin", self.files[-1], "begin")
-        kinds = ["plain"] * 12 + ["wide", "real", "record", "variadic", "inline", "compare", "compare"]
+        kinds = ["plain"] * 12 + ["wide", "real", "record", "variadic", "inline", "compare",
+                                  "compare"]
         cxx_files = [file for file in self.files if file.endswith(".cpp")]
         for _ in range(choose.randint(4, 24)):
             file = choose.choice(self.files)
-            kind = choose.choice(kinds + (["method", "method", "guard", "guard"] if cxx_files else []))
+            kind = choose.choice(kinds +
+                                 (["method", "method", "guard", "guard"] if cxx_files else []))
             if kind in ("method", "guard"):
                 file = choose.choice(cxx_files)
             number = len(self.functions)
-            name = {"method": "K%d::run", "guard": "G%d::~G%d", "compare": "compare%d"}.get(kind, "f%d")
+            name = {"method": "K%d::run", "guard": "G%d::~G%d",
+                    "compare": "compare%d"}.get(kind, "f%d")
             name = name.replace("%d", str(number))
             function = self.add(name, file, kind)
             function.static = kind not in ("method", "guard") and choose.random() < 0.3
@@ -112,7 +115,8 @@ class Plan:
                 and (not self.in_library(function) or self.in_library(other))
                 # Inline functions must not call themselves: it would be for the compiler to say how
                 # often they are inlined.
-                and not (other.kind == function.kind == "inline" and other.number >= function.number)]
+                and
+                not (other.kind == function.kind == "inline" and other.number >= function.number)]
 
     def pick(self, function, *kinds):
         found = self.reachable(function, kinds)
@@ -177,8 +181,8 @@ class Plan:
         if kind == "if":
             return ("if", 1 << choose.randrange(5), block(), block())
         if kind == "try":
-            kinds = choose.choice([["any"], ["any"], ["int", "any"], ["base", "any"], ["int"], ["base"],
-                                   ["int", "base"]])
+            kinds = choose.choice([["any"], ["any"], ["int", "any"], ["base", "any"], ["int"],
+                                   ["base"], ["int", "base"]])
             return ("try", block("try"), kinds, block("try"), choose.random() < 0.25)
         if kind == "throw":
             if not self.is_cxx(function):
@@ -212,7 +216,8 @@ class Plan:
                 # function that threw (docs/decisions/0011): such functions have records.
                 if has(function.body, ("guard",)):
                     continue
-                function.level = choose.choice(["skip", "count", ("sample", choose.choice([2, 3, 8]))])
+                function.level = choose.choice(["skip", "count",
+                                                ("sample", choose.choice([2, 3, 8]))])
 
 
 def has(body, kinds):

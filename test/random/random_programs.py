@@ -7,11 +7,12 @@ usage: random_programs.py [--plain EVERY] [--keep] [--spoil] FIRST COUNT
 For each seed from FIRST on: output and exit code of the instrumented program (and, of one in EVERY
 programs, of the same without TeePerf) are those that the interpreter computes; and so are, in the
 profile, the calls of each function, and of each call path in each thread. The seed chooses the
-options, too. Of one program in ten inlining is left to the compiler, and only what it prints counts.
---spoil leaves a function out that the interpreter knows of, which must be seen. --keep keeps all programs.
+options, too. Of one program in ten inlining is left to the compiler, and only what it prints
+counts. --spoil leaves a function out that the interpreter knows of, which must be seen. --keep
+keeps all programs.
 
-Needs TEEPERF in the environment, and works in the current folder, where programs that failed are kept.
-"""
+Needs TEEPERF in the environment, and works in the current folder, where programs that failed are
+kept. """
 
 import argparse
 import collections
@@ -58,7 +59,8 @@ class Options:
         choose = random.Random(seed * 7919 + 1)
         self.major = choose.choice(majors())
         self.level = choose.choice(["-O0", "-O1", "-O2", "-O2", "-O3", "-Os"])
-        self.lto = choose.choice(["", "", "", "", "-flto", "-flto=thin"]) if self.major >= 15 else ""
+        self.lto = (choose.choice(["", "", "", "", "-flto", "-flto=thin"]) if self.major >= 15
+                    else "")
         if not shutil.which("ld.lld-%d" % self.major):
             self.lto = ""
         self.shape = choose.choice(["inline", "dual", "call"])
@@ -67,13 +69,14 @@ class Options:
         self.clock = choose.choice(["tsc", ordered, "soft", "none"])
         self.free = choose.random() < 0.1
         self.more = choose.choice([[], [], [], ["-fno-plt"], ["-fomit-frame-pointer"],
-                                   ["-fstack-protector-all"], ["-ffunction-sections", "-Wl,--gc-sections"]])
+                                   ["-fstack-protector-all"],
+                                   ["-ffunction-sections", "-Wl,--gc-sections"]])
         self.compress = choose.random() < 0.2
         self.plan = plan
 
     def driver(self, instrument):
-        words = ["--llvm", str(self.major), "--allowlist", "list.allow", "--shape", self.shape, "--exits",
-                 self.exits, "--check=off"]
+        words = ["--llvm", str(self.major), "--allowlist", "list.allow", "--shape", self.shape,
+                 "--exits", self.exits, "--check=off"]
         return words if instrument else ["--llvm", str(self.major), "--level=off"]
 
     def clang(self):
@@ -99,13 +102,14 @@ def build(plan, options, folder, name, instrument):
         objects.append("%s-%s.o" % (name, file.split(".")[0]))
         run([TEEPERF, cc, *driver, *options.clang(), *words, "-c", file, "-o", objects[-1]], folder)
     link = ["-L.", "-l" + name, "-Wl,-rpath,$ORIGIN"] if library else []
-    run([TEEPERF, "c++" if plan.cxx else "cc", *driver, *options.clang(), *objects, *link, "-o", name],
-        folder)
+    run([TEEPERF, "c++" if plan.cxx else "cc", *driver, *options.clang(), *objects, *link, "-o",
+         name], folder)
 
 
 def short(name):
     """A function's name without parameters, and what compilers append to names of clones."""
-    return re.sub(r"\.(llvm|specialized|constprop|part|cold|isra)\.?\d*", "", name.split("(")[0].split(" [")[0])
+    return re.sub(r"\.(llvm|specialized|constprop|part|cold|isra)\.?\d*", "",
+                  name.split("(")[0].split(" [")[0])
 
 
 def read_tree(text):
@@ -128,7 +132,8 @@ def compare_profile(plan, expected, folder):
     lost = sum(int(row["lost"]) for row in csv.DictReader(threads.splitlines()))
     if lost:
         raise Failure("%d events were lost" % lost)
-    got = read_tree(run([TEEPERF, "analyze", "run.trace", "--view", "tree", "--format", "csv"], folder))
+    got = read_tree(run([TEEPERF, "analyze", "run.trace", "--view", "tree", "--format", "csv"],
+                        folder))
     want = [paths for paths in expected.threads if paths]
     want, got = sorted(map(show, want)), sorted(map(show, got))
     if want != got:
@@ -171,8 +176,9 @@ def test(seed, folder, plain, spoil):
             raise Failure("the program does not do what the interpreter does")
     build(plan, options, folder, "program", True)
     compress = ["--compress"] if options.compress else []
-    got = run([TEEPERF, "record", "-q", "--mode", "full", "--size", "16M", "--ready", "16M", "--clock",
-               options.clock, *compress, "-o", "run.trace", "--", "./program"], folder, expected.code)
+    got = run([TEEPERF, "record", "-q", "--mode", "full", "--size", "16M", "--ready", "16M",
+               "--clock", options.clock, *compress, "-o", "run.trace", "--", "./program"], folder,
+              expected.code)
     if got != wanted:
         raise Failure("the recorded program does not do what the interpreter does: %s, not %s" % (
             got, wanted))

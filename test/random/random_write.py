@@ -61,11 +61,10 @@ SIGNATURES = {
     "begin": "void %s(void)",
 }
 # How the value comes in, and goes out.
-BEGINNINGS = {
-    "wide": "uint32_t x = y ^ z;\nif (f1 != 1.5f || f2 != 2.5 || f3 != 3.5 || f4 != 4.5 || i1 != -1 || "
-            "i2 != 200 || i3 != -3 || r.value != z || r.more[2] != 9)\n\tabort();",
-    "real": "uint32_t x = (uint32_t)y;",
-    "record": "uint32_t x = r.value;\nif (r.real != 0.5 || r.more[0] != 1 || r.more[2] != 9)\n\tabort();",
+BEGINNINGS = {"wide": "uint32_t x = y ^ z;\nif (f1 != 1.5f || f2 != 2.5 || f3 != 3.5 || f4 != 4.5 "
+    "|| i1 != -1 || i2 != 200 || i3 != -3 || r.value != z || r.more[2] != 9)\n\tabort();",
+    "real": "uint32_t x = (uint32_t)y;", "record": "uint32_t x = r.value;\n"
+    "if (r.real != 0.5 || r.more[0] != 1 || r.more[2] != 9)\n\tabort();",
     "variadic": "va_list list;\nva_start(list, count);\nuint32_t x = 0;\n"
                 "for (int i = 0; i < count; i++)\n\tx ^= va_arg(list, uint32_t);\n"
                 "if (va_arg(list, double) != 0.25)\n\tabort();\nva_end(list);",
@@ -89,10 +88,8 @@ ENDINGS = {
 def call(callee, value):
     """An expression that calls CALLEE one level deeper."""
     name = callee.name
-    return {
-        "wide": "%s(1.5f, c, (struct record){7, 0.5, {1, 2, 9}}, 2.5, d - 1, -1, 200, (%s) ^ 7, -3, 3.5, "
-                "7, 4.5)",
-        "real": "(uint32_t)%s(c, (double)(%s), d - 1)",
+    return {"wide": "%s(1.5f, c, (struct record){7, 0.5, {1, 2, 9}}, 2.5, d - 1, -1, 200, "
+        "(%s) ^ 7, -3, 3.5, 7, 4.5)", "real": "(uint32_t)%s(c, (double)(%s), d - 1)",
         "record": "%s(c, d - 1, (struct record){%s, 0.5, {1, 2, 9}}).value",
         "variadic": "%s(c, d - 1, 3, (%s) ^ 5, (uint32_t)4, (uint32_t)1, 0.25)",
     }.get(callee.kind, "%s(c, d - 1, %s)") % (name, value)
@@ -127,7 +124,8 @@ class Writer:
         self.put_guarded("TAKE(%s);", call(callee, "x ^ %uu" % k))
 
     def put_table(self, callees, k):
-        self.put("{\nstatic plain *const volatile table[] = {%s};", ", ".join(f.name for f in callees))
+        self.put("{\nstatic plain *const volatile table[] = {%s};",
+                 ", ".join(f.name for f in callees))
         self.put_guarded("TAKE(table[(x >> 4) %% %uu](c, d - 1, x ^ %uu));", len(callees), k)
         self.put("}")
 
@@ -154,7 +152,8 @@ class Writer:
                          "qsort(pair, 2, sizeof(*pair), %s);\nNOTE(5);", callee.name)
 
     def put_search(self, callee, count):
-        self.put_guarded("uint32_t key = x, many[%d];\nfor (int i = 0; i < %d; i++)\n\tmany[i] = i;\n"
+        self.put_guarded("uint32_t key = x, many[%d];\nfor (int i = 0; i < %d; i++)\n"
+                         "\tmany[i] = i;\n"
                          "c->callback_depth = d - 1;\n"
                          "if (bsearch(&key, many, %d, sizeof(*many), %s))\n\tabort();\nNOTE(7);",
                          count, count, count, callee.name)
@@ -170,7 +169,8 @@ class Writer:
         for kind in kinds:
             what, value = {"int": ("int caught", "(uint32_t)caught"),
                            "base": ("base &caught", "caught.value"), "any": ("...", "3u")}[kind]
-            self.put("catch (%s) {\nc->tries = %s;\nc->jump = NULL;\nx = x ^ %s;", what, tries, value)
+            self.put("catch (%s) {\nc->tries = %s;\nc->jump = NULL;\nx = x ^ %s;", what, tries,
+                     value)
             self.block(handler)
             if again:
                 self.put("if (c->tries > 0)\n\tthrow;")
@@ -206,7 +206,8 @@ class Writer:
 
     def put_raise(self):
         tries, jump = self.name(), self.name()
-        self.put("if (!c->quiet && d > 0 && c->fuel > 0) {\nc->fuel--;\nc->callback_depth = d - 1;\n"
+        self.put("if (!c->quiet && d > 0 && c->fuel > 0) {\nc->fuel--;\n"
+                 "c->callback_depth = d - 1;\n"
                  "const uint32_t %s = c->tries;\njmp_buf *const %s = c->jump;\nc->tries = 0;\n"
                  "c->jump = NULL;\nc->quiet = 1;\nraise(SIGUSR1);\nc->tries = %s;\nc->jump = %s;\n"
                  "c->quiet = 0;\n}", tries, jump, tries, jump)
@@ -228,14 +229,16 @@ class Writer:
         kind = function.kind
         beginning = BEGINNINGS.get(kind, "")
         if kind == "method":
-            self.put("struct K%d : B {\nuint32_t run(struct ctx *c, uint32_t d, uint32_t x) override;\n};\n"
+            self.put("struct K%d : B {\n"
+                     "uint32_t run(struct ctx *c, uint32_t d, uint32_t x) override;\n};\n"
                      "static K%d object%d;\nextern \"C\" B *const k%d;\nB *const k%d = &object%d;\n"
                      "KEEP uint32_t K%d::run(struct ctx *c, uint32_t d, uint32_t x)\n{",
                      *[function.number] * 7)
         elif kind == "guard":
             self.put("KEEP G%d::~G%d()\n{\nconst uint32_t above = depth;\n"
                      "const uint32_t d = above ? above - 1 : 0;\n"
-                     "const uint32_t tries = c->tries;\njmp_buf *const jump = c->jump;\nc->tries = 0;\n"
+                     "const uint32_t tries = c->tries;\njmp_buf *const jump = c->jump;\n"
+                     "c->tries = 0;\n"
                      "c->jump = NULL;", function.number, function.number)
         else:
             self.put("%s\n{", self.head(function))
@@ -260,35 +263,37 @@ class Writer:
             keep = "inline __attribute__((always_inline)) " if function.always_inline else "inline "
         if function.kind == "begin":
             keep = "KEEP __attribute__((constructor)) "
-        return ("static " if function.static else "") + keep + SIGNATURES[function.kind] % function.name
+        return (("static " if function.static else "") + keep + SIGNATURES[function.kind] %
+                function.name)
 
     def put_main(self):
         plan = self.plan
-        self.put("static struct ctx all[%d];\nstatic volatile uint32_t fuel = %d;", plan.threads + 1,
-                 plan.fuel)
+        self.put("static struct ctx all[%d];\nstatic volatile uint32_t fuel = %d;",
+                 plan.threads + 1, plan.fuel)
         if not plan.library:
             self.put("TLS struct ctx *tc;\nstruct ctx early;")
         self.put("KEEP void on_exit_report(void)\n{\nprintf(\"early %%u\\n\", early.sum);\n"
-                 "for (int i = 0; i < %d; i++)\n\tprintf(\"%%u %%u\\n\", all[i].sum, all[i].fuel);\n}\n",
-                 plan.threads + 1)
-        self.put("KEEP void *thread_main(void *argument)\n{\nstruct ctx *const c = (struct ctx *)argument;\n"
+                 "for (int i = 0; i < %d; i++)\n"
+                 "\tprintf(\"%%u %%u\\n\", all[i].sum, all[i].fuel);\n}\n", plan.threads + 1)
+        self.put("KEEP void *thread_main(void *argument)\n{\n"
+                 "struct ctx *const c = (struct ctx *)argument;\n"
                  "static plain *const volatile starts[] = {%s};\ntc = c;\n"
                  "const uint32_t result = starts[c->start](c, %du, c->start);\nNOTE(result);\n"
                  "return NULL;\n}\n", ", ".join(f.name for f in plan.starts), plan.depth)
         self.put("int main(void)\n{\npthread_t threads[%d];\nfor (uint32_t i = 0; i <= %d; i++) {\n"
                  "all[i].sum = 1;\nall[i].fuel = fuel;\nall[i].start = i ? i - 1 : 0;\n}\n"
                  "atexit(on_exit_report);\nsignal(SIGUSR1, on_signal);\n"
-                 "for (int i = 1; i <= %d; i++)\n\tif (pthread_create(&threads[i], NULL, thread_main, "
-                 "&all[i]))\n\t\tabort();\n"
+                 "for (int i = 1; i <= %d; i++)\n"
+                 "\tif (pthread_create(&threads[i], NULL, thread_main, &all[i]))\n\t\tabort();\n"
                  "for (int i = 1; i <= %d; i++)\n\tpthread_join(threads[i], NULL);\n"
                  "struct ctx *const c = &all[0];\ntc = c;\nuint32_t result;",
                  plan.threads + 1, *[plan.threads] * 3)
         mine = plan.starts[plan.threads:]
         for i, start in enumerate(mine):
-            self.put("c->may_exit = %d;\nresult = %s(c, %du, %du);\nNOTE(result);", i > 0, start.name,
-                     plan.depth, 1000 + i)
-        self.put("c->may_exit = 1;\nresult = %s(c, %du, 5u);\nNOTE(result);\nreturn 0;\n}", mine[-1].name,
-                 plan.depth)
+            self.put("c->may_exit = %d;\nresult = %s(c, %du, %du);\nNOTE(result);", i > 0,
+                     start.name, plan.depth, 1000 + i)
+        self.put("c->may_exit = 1;\nresult = %s(c, %du, 5u);\nNOTE(result);\nreturn 0;\n}",
+                 mine[-1].name, plan.depth)
 
     def header(self, keep):
         self.lines = [HEADER % {"seed": self.plan.seed, "keep": keep}]
@@ -300,8 +305,8 @@ class Writer:
             if function.kind == "method":
                 self.put("extern \"C\" B *const k%d;", function.number)
             if function.kind == "guard":
-                self.put("struct G%d {\nstruct ctx *c;\nuint32_t depth;\n~G%d();\n};", function.number,
-                         function.number)
+                self.put("struct G%d {\nstruct ctx *c;\nuint32_t depth;\n~G%d();\n};",
+                         function.number, function.number)
         self.put("#endif")
         return "\n".join(self.lines) + "\n"
 
@@ -331,7 +336,8 @@ class Writer:
                 self.put("}")
         if file == plan.files[0]:
             if cxx:
-                self.put("extern \"C\" {\nKEEP void on_exit_report(void);\nKEEP void *thread_main(void *);\n}")
+                self.put("extern \"C\" {\nKEEP void on_exit_report(void);\n"
+                         "KEEP void *thread_main(void *);\n}")
             self.put_main()
         return "\n".join(self.lines) + "\n"
 

@@ -7,8 +7,8 @@
 #   suite_quick=yes         it takes seconds: `make test` runs it too, not only `make test-full`
 #   suite_build             in an empty folder, with $CC, $CXX and $flags: build what is tested
 #   suite_run               in the same folder: run the tests, each process through `run_test`
-#   suite_tests             standard input: what all tests of one build printed; standard output: a line
-#                           "passed|failed|skipped NAME" for each test
+#   suite_tests             standard input: what all tests of one build printed; standard output:
+#                           a line "passed|failed|skipped NAME" for each test
 #   suite_same              filter: leaves what must be the same in both builds of a test's output
 #                           (default: all of it); builds are in folders "native" and "traced"
 #   suite_counts            compare calls with callgrind's, by `count_calls` (default: nothing)
@@ -42,15 +42,16 @@ record() {
 	shift
 	trace=$traces/$label.trace
 	status=0
-	timeout -k 10 "${limit:-900}" "$TEEPERF" record -q --size "${log:-1G}" -o "$trace" -- "$@" ||
-		status=$?
+	timeout -k 10 "${limit:-900}" "$TEEPERF" record -q --size "${log:-1G}" \
+		-o "$trace" -- "$@" || status=$?
 	facts_of "$trace" "$label"
 }
 
 facts_of() {
 	if [ -e "$1" ]; then
 		"$TEEPERF" analyze "$1" --format json >"$1.json" 2>"$1.said" || cat "$1.said" >&2
-		python3 "$suites/verdict.py" facts "$2" "$1.json" "$results/called" >>"$results/facts" ||
+		python3 "$suites/verdict.py" facts "$2" "$1.json" \
+			"$results/called" >>"$results/facts" ||
 			echo "{\"label\": \"$2\", \"unreadable\": true}" >>"$results/facts"
 		rm -f "$1" "$1.json" "$1.said" "$1.old"
 	fi
@@ -107,10 +108,12 @@ count_calls() {
 	counted=0
 	valgrind -q --tool=callgrind --callgrind-out-file="$traces/callgrind.out" "$@" \
 		>"$results/count.counted" 2>/dev/null </dev/null || counted=$?
-	"$TEEPERF" analyze "$traces/count.trace" --view top --format csv >"$traces/top.csv" 2>/dev/null
+	"$TEEPERF" analyze "$traces/count.trace" --view top \
+		--format csv >"$traces/top.csv" 2>/dev/null
 	"$TEEPERF" analyze "$traces/count.trace" --format json >"$traces/count.json" 2>/dev/null
 	{
-		[ "$status" = "$counted" ] || echo "exit status $status recorded, $counted under callgrind"
+		[ "$status" = "$counted" ] ||
+			echo "exit status $status recorded, $counted under callgrind"
 		for output in recorded counted; do
 			suite_same <"$results/count.$output" >"$results/count.$output.left"
 		done
@@ -164,7 +167,8 @@ run_suite() {
 	suite_counts() { :; }
 	. "$suites/$name.suite"
 	for package in $suite_needs; do
-		dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || {
+		dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null |
+			grep -qx installed || {
 			say "skipped: '$package' is not installed: run tools/setup"
 			return 77
 		}
@@ -178,7 +182,8 @@ run_suite() {
 			return 77
 		}
 		ln -s "$folder" "$sources/$package"
-		[ -n "$version" ] || version=$(dpkg-parsechangelog -l "$folder/debian/changelog" -S Version)
+		[ -n "$version" ] ||
+			version=$(dpkg-parsechangelog -l "$folder/debian/changelog" -S Version)
 	done
 
 	# Both builds first, then the tests: what is built wrongly shows at once.

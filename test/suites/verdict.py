@@ -5,8 +5,8 @@
 verdict.py facts LABEL PROFILE.json CALLED
     print a line of facts about one recorded process, and add the functions it called to CALLED
 verdict.py row FOLDER NAME VERSION
-    compare FOLDER/native.results with FOLDER/instrumented.results and look at the facts of all processes;
-    write FOLDER/row; exit 1 and say why if something is not as it should be
+    compare FOLDER/native.results with FOLDER/instrumented.results and look at the facts of all
+    processes; write FOLDER/row; exit 1 and say why if something is not as it should be
 verdict.py table FOLDER NAME...
     print FOLDER/NAME/row of each
 """
@@ -20,8 +20,8 @@ import sys
 
 # Each of these says that a stack or the trace was not whole. Nothing of the kind may be there,
 # unless events were lost, which is counted and told.
-ODDITIES = ("unmatched_enters", "unmatched_exits", "unknown_resyncs", "backwards", "holes", "problems",
-            "cut", "began_before", "dropped")
+ODDITIES = ("unmatched_enters", "unmatched_exits", "unknown_resyncs", "backwards", "holes",
+            "problems", "cut", "began_before", "dropped")
 COLUMNS = ("suite", "version", "processes", "functions", "events", "lost", "tests", "same",
            "compared with callgrind")
 

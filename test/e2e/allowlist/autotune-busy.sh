@@ -49,7 +49,8 @@ builds() {
 mine=$(awk '{ print "nice", $19, "policy", $41 }' /proc/self/stat)
 tune() {
 	rm -f builds
-	"$TEEPERF" autotune --no-idle --budget 1000% --time cpu --runs 1 --rounds 1 -o list.allow --build 'sh build.sh' "$@"
+	"$TEEPERF" autotune --no-idle --budget 1000% --time cpu --runs 1 --rounds 1 -o list.allow \
+		--build 'sh build.sh' "$@"
 }
 
 # Builds have what nobody else wants, which may be next to nothing: nothing is compiled here. Runs

@@ -45,7 +45,8 @@ printf 'A' >input
 # What one run costs is not asked here: a budget that noise does not exceed, of the processor's
 # time, as the wall's is that of all who are busy; and builds that do not wait for these.
 tune() {
-	"$TEEPERF" autotune --no-idle --budget 1000% --time cpu --runs 1 --rounds 1 --input input "$@"
+	"$TEEPERF" autotune --no-idle --budget 1000% --time cpu --runs 1 --rounds 1 \
+		--input input "$@"
 }
 
 # The makefile says nothing of teeperf: CC comes from the environment.
@@ -60,7 +61,8 @@ says "ended with exit status 3 when it is not instrumented" err
 says '^fun:large$' list.allow
 expect 3 ./app/app word
 [ -z "$(ls tmp)" ] || fail "a folder was left over: $(ls tmp/*)"
-cmp -s list.allow work/list.allow || fail "the list that was built with is not the one that was written"
+cmp -s list.allow work/list.allow ||
+	fail "the list that was built with is not the one that was written"
 ls app >files
 [ "$(cat files)" = "$(printf 'Makefile\napp\nmain.c\nmain.o\nwork.c\nwork.o')" ] ||
 	fail "something was left over: $(cat files)"
@@ -123,7 +125,8 @@ expect 1 tune --build 'touch app/main.c && cp old.o app/work.o && make -C app' -
 says "is still instrumented after a build without instrumentation.*work.c.*make -B" err
 expect 1 tune --build 'make -B -C app CC="teeperf cc --level=count"' -- ./app/app word
 says "is still instrumented|compiled for level" err
-expect 1 tune --build 'make -B -C app CC="clang-19 -w" || make -B -C app CC="gcc -w"' -- ./app/app word
+expect 1 tune --build 'make -B -C app CC="clang-19 -w" || make -B -C app CC="gcc -w"' -- \
+	./app/app word
 says "has no inventory.*CC='teeperf cc'" err
 ls app | grep -q teeperf- && fail "copies were left over: $(ls app)"
 
@@ -154,7 +157,8 @@ says "ended with exit status 1 when built to count calls, but not otherwise" err
 
 # A signal ends what runs, and leaves nothing.
 rm -rf tmp/*
-begin tune "$TEEPERF" autotune --build "make -B -C app && sleep 1000 & echo \$! >sleeping; wait" -- ./app/app
+begin tune "$TEEPERF" autotune \
+	--build "make -B -C app && sleep 1000 & echo \$! >sleeping; wait" -- ./app/app
 await_true '[ -s sleeping ] && [ -e app/app ]' 'a build'
 kill -TERM "$begun"
 ended 143 tune

@@ -35,7 +35,8 @@ expect 0 cc --allowlist bad.allow main.o twice.o -o app
 says "^.*bad.allow:2:5: warning: unknown function 'twise'$" err
 says "^.*bad.allow:2:5: note: did you mean 'fun:twice' \(.*twice.c:1\)\?$" err
 says "^.*bad.allow:4:5: warning: 'seldom' was also inlined into 'main': calls there are not recorded$" err
-[ "$(grep -c warning err)" = 2 ] || fail "lines 1, 3 and 5 are none of the compiler's business: $(cat err)"
+[ "$(grep -c warning err)" = 2 ] ||
+	fail "lines 1, 3 and 5 are none of the compiler's business: $(cat err)"
 [ ! -s out ] || fail "warnings are no results"
 ./app || fail "the program does not work"
 

@@ -58,7 +58,8 @@ check() {
 	"$TEEPERF" allowlist check "$@"
 }
 for debug in -g ''; do
-	"$TEEPERF" c++ --check=off --allowlist hot.allow -O2 $debug shape.cc main.cc -o app$debug 2>warnings
+	"$TEEPERF" c++ --check=off --allowlist hot.allow -O2 $debug shape.cc main.cc \
+		-o app$debug 2>warnings
 	expect 1 check hot.allow -- ./app$debug
 	cp out findings$debug
 	says "^hot.allow:3:6: warning: '.*helper\(int\)' was inlined into .* nothing is recorded \[inlined\]$" out
@@ -93,7 +94,8 @@ fun:_Z5twicei=force
 fun:_ZL4initi@src:*shape.cc
 fun:_Z4makei
 EOS
-"$TEEPERF" c++ --allowlist good.allow -O2 -g shape.cc main.cc -o good 2>err || fail "it does not link: $(cat err)"
+"$TEEPERF" c++ --allowlist good.allow -O2 -g shape.cc main.cc -o good 2>err ||
+	fail "it does not link: $(cat err)"
 [ ! -s err ] || fail "there is nothing to warn of: $(cat err)"
 expect 0 check good.allow -- ./good
 says '^6 lines, [0-9]+ functions: 6 recorded, ' out

@@ -8,15 +8,19 @@ set -eu
 check() {
 	"$TEEPERF" allowlist check "$@"
 }
-printf '%s\n' 'teeperf-inventory	1' 'unit	src/parse.c	module=app' 'file	src/parse.c' \
+printf '%s\n' 'teeperf-inventory	1' \
+	'unit	src/parse.c	module=app' 'file	src/parse.c' \
 	'fun	parse	external	emitted	file=#0	line=10	start=90	instrs=80' \
-	'fun	parse_line	external	partly	file=#0	line=20	start=40	instrs=30' 'into	#0' \
-	'fun	digit	internal	inlined	file=#0	line=4	start=5' 'into	#0	sites=3' 'into	#1' \
+	'fun	parse_line	external	partly	file=#0	line=20	start=40	instrs=30' \
+	'into	#0' \
+	'fun	digit	internal	inlined	file=#0	line=4	start=5' 'into	#0	sites=3' \
+	'into	#1' \
 	'fun	unused	internal	removed	file=#0	line=5' \
 	'fun	init	internal	emitted	file=#0	line=6	instrs=5' \
 	'unit	src/lexer.cc	module=app' 'file	src/lexer.cc' \
 	'fun	init	internal	emitted	file=#1	line=7	instrs=5' \
-	'fun	_ZN5Lexer4nextEi	external	emitted	file=#1	line=30	instrs=44' >app.tpinv
+	'fun	_ZN5Lexer4nextEi	external	emitted	file=#1	line=30	instrs=44' \
+	>app.tpinv
 
 # A list with every kind of finding.
 cat >bad.allow <<'EOS'
@@ -110,7 +114,8 @@ one_error() {
 	shift
 	expect 2 "$@"
 	says "$pattern" err
-	[ "$(grep -cE '^teeperf allowlist|: error: ' err)" = 1 ] || fail "more than one error: $(cat err)"
+	[ "$(grep -cE '^teeperf allowlist|: error: ' err)" = 1 ] ||
+		fail "more than one error: $(cat err)"
 	[ ! -s out ] || fail "output in spite of an error"
 }
 printf 'fun:parse\nfun:[a\n' >broken.allow

@@ -59,7 +59,8 @@ built() {
 	"$TEEPERF" record -o app.trace ./app 2>err || fail "the program fails: $(cat err)"
 	"$TEEPERF" analyze --format csv app.trace >calls.csv
 	"$TEEPERF" inventory --format csv app >inventory.csv
-	expect 0 "$TEEPERF" allowlist check --ignore inlined --ignore removed --ignore shadowed "$1" -- app
+	expect 0 "$TEEPERF" allowlist check --ignore inlined --ignore removed \
+		--ignore shadowed "$1" -- app
 	! grep -q 'compiled otherwise' out || fail "check says that $1 has no effect: $(cat out)"
 	for name in _Z7numbersi _Z7numbersi.resume _Z7numbersi.destroy; do
 		"$TEEPERF" allowlist explain --json "$name" "$1" -- app >"$name.json"
@@ -114,7 +115,8 @@ level _Z7numbersi.resume count 2
 level _Z7numbersi.destroy skip 1
 
 # A line about the function means its copies, and the last one counts, but for forbid.
-printf 'fun:_Z7numbersi.destroy=forbid\nfun:_Z7numbersi.resume=skip\nname:numbers(int)\n' >never.allow
+printf 'fun:_Z7numbersi.destroy=forbid\nfun:_Z7numbersi.resume=skip\nname:numbers(int)\n' \
+	>never.allow
 built never.allow
 has _Z7numbersi 1
 has _Z7numbersi.resume 6
@@ -131,15 +133,17 @@ says "^  copies +.*'_Z7numbersi.destroy' \(skip\), '_Z7numbersi.resume' \(allow\
 # What generate writes is what is recorded: the part that runs often is too expensive, the other is
 # not.
 "$TEEPERF" record -o profile.trace ./plain more 2>err || fail "the program fails: $(cat err)"
-"$TEEPERF" allowlist generate --profile profile.trace --inventory plain --time 1ms --event-cost 1us --budget 5% \
-	--no-sample -o generated.allow >/dev/null 2>err || fail "generate fails: $(cat err)"
+"$TEEPERF" allowlist generate --profile profile.trace --inventory plain --time 1ms \
+	--event-cost 1us --budget 5% --no-sample -o generated.allow >/dev/null 2>err ||
+	fail "generate fails: $(cat err)"
 says '^fun:_Z7numbersi$' generated.allow
 built generated.allow
 has _Z7numbersi 1
 has _Z7numbersi.resume 0
 
 # The same can be chosen when the program runs.
-"$TEEPERF" record --only out.allow -o only.trace ./plain 2>err || fail "the program fails: $(cat err)"
+"$TEEPERF" record --only out.allow -o only.trace ./plain 2>err ||
+	fail "the program fails: $(cat err)"
 "$TEEPERF" analyze --format csv only.trace >calls.csv
 has _Z7numbersi 1
 has _Z7numbersi.resume 0

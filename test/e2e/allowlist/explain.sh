@@ -14,15 +14,20 @@ difference() {
 same() {
 	diff -u wanted out || fail "this is not what it should say"
 }
-printf '%s\n' 'teeperf-inventory	1' 'unit	src/parse.c	module=app	level=event' 'file	src/parse.c' \
+printf '%s\n' 'teeperf-inventory	1' \
+	'unit	src/parse.c	module=app	level=event' \
+	'file	src/parse.c' \
 	'fun	parse	external	emitted	file=#0	line=10	start=90	instrs=80	blocks=9	loops=2	depth=2	trips=1	calls=3	indirect=1	did=allow	by=old.allow:3' \
 	'call	#1	sites=2	freq=3' 'call	#3' \
-	'fun	parse_line	external	partly	file=#0	line=20	start=40	instrs=30	blocks=4' 'into	#0' \
-	'fun	digit	internal	inlined	file=#0	line=4	start=5' 'into	#0	sites=3' 'into	#1' \
+	'fun	parse_line	external	partly	file=#0	line=20	start=40	instrs=30	blocks=4' \
+	'into	#0' \
+	'fun	digit	internal	inlined	file=#0	line=4	start=5' 'into	#0	sites=3' \
+	'into	#1' \
 	'fun	init	internal	emitted	file=#0	line=6	instrs=5	blocks=1' \
 	'unit	src/lexer.cc	module=app' 'file	src/lexer.cc' \
 	'fun	init	internal	emitted	file=#1	line=7	instrs=5	blocks=1' \
-	'fun	_ZN5Lexer4nextEi	external	emitted	file=#1	line=30	instrs=44	blocks=1' >app.tpinv
+	'fun	_ZN5Lexer4nextEi	external	emitted	file=#1	line=30	instrs=44	blocks=1' \
+	>app.tpinv
 cat >counts.txt <<'EOS'
 clock kind=tsc hz=1000000000
 command
@@ -86,7 +91,8 @@ expect 0 explain init -- app.tpinv
 [ "$(grep -c '^  defined' out)" = 2 ] || fail "there are two functions 'init'"
 says '^  +other functions have the same name$' out
 expect 0 explain 'par*' -- app.tpinv
-printf '%s\n' '2 functions match (--all explains each):' '  parse  emitted' '  parse_line  partly inlined' >wanted
+printf '%s\n' '2 functions match (--all explains each):' '  parse  emitted' \
+	'  parse_line  partly inlined' >wanted
 same
 expect 0 explain --all 'par*' -- app.tpinv
 [ "$(grep -c '^  defined' out)" = 2 ] || fail "two functions match"
@@ -159,7 +165,8 @@ expect 2 "$TEEPERF" allowlist check --counts counts.trace --event-cost 100 --tim
 	--ignore ambiguous --ignore partly-inlined all.allow b.allow -- app.tpinv
 says 'all.allow' err
 check() {
-	"$TEEPERF" allowlist check --counts counts.trace --event-cost 100 --time 10us "$@" b.allow -- app.tpinv
+	"$TEEPERF" allowlist check --counts counts.trace --event-cost 100 \
+		--time 10us "$@" b.allow -- app.tpinv
 }
 expect 1 check --budget 5%
 says '^predicted overhead: 3 calls, 2.0[0-9] % of 10.00 us \(events at 100.0 ns, given\)$' out

@@ -29,7 +29,8 @@ EOS
 # decide OPTION...: compile, and write to `decisions` a line "NAME OURS XRAY PROFILE" for each
 # function.
 decide() {
-	"$TEEPERF" cc --shape=inline "$@" -O0 -g -S -emit-llvm -fxray-instrument -fprofile-instr-generate app.c -o app.ll
+	"$TEEPERF" cc --shape=inline "$@" -O0 -g -S -emit-llvm -fxray-instrument \
+		-fprofile-instr-generate app.c -o app.ll
 	python3 - >decisions <<'EOP'
 import re
 text = open("app.ll").read()
@@ -138,7 +139,8 @@ name:N::f(int)=skip
 EOS
 expect 0 "$TEEPERF" allowlist fmt --check canonical.allow
 [ ! -s out ] || fail "the canonical form is not"
-"$TEEPERF" allowlist export --format scorep canonical.allow | "$TEEPERF" allowlist import --format scorep - >back
+"$TEEPERF" allowlist export --format scorep canonical.allow |
+	"$TEEPERF" allowlist import --format scorep - >back
 says '^fun:a=allow$' back
 says '^name:N::f\(int\)=skip$' back
 

@@ -56,9 +56,11 @@ expect 0 "$TEEPERF" cc -O2 -g -o app app.c -pthread
 expect 0 "$TEEPERF" record -q -o all.trace -- ./app
 # check TRACE: what it says of times, waiting and names.
 check() {
-	expect 0 "$TEEPERF" allowlist generate --profile "$1" --event-cost 1ns --budget 5% --format json -o hot.allow
+	expect 0 "$TEEPERF" allowlist generate --profile "$1" --event-cost 1ns --budget 5% \
+		--format json -o hot.allow
 	cp out all.json
-	grep -q '"cpu_ns":' all.json || skip "this system does not say how long a process had a processor"
+	grep -q '"cpu_ns":' all.json ||
+		skip "this system does not say how long a process had a processor"
 	python3 - <<'EOS' || fail "$1: $(head -c 2000 all.json)"
 import json
 o = json.load(open("all.json"))

@@ -72,7 +72,8 @@ expect 0 "$TEEPERF" c++ -O2 -g --allowlist=hot.allow -o hot app.cc
 expect 0 "$TEEPERF" record -q -o hot.trace -- ./hot
 [ "$(calls hot.trace)" = "$all" ] || fail "calls with the list: $(calls hot.trace)"
 # 201 calls with events, and one in 256 of 300,000, the first included.
-events=$("$TEEPERF" analyze --view threads --format csv hot.trace 2>notes | awk -F, 'NR > 1 { s += $4 } END { print s }')
+events=$("$TEEPERF" analyze --view threads --format csv hot.trace 2>notes |
+	awk -F, 'NR > 1 { s += $4 } END { print s }')
 [ "$events" = $((2 * (201 + 1172))) ] || fail "$events events"
 
 # Events alone: hot is left out, with its price; and it is counted if that is wanted.
@@ -109,7 +110,8 @@ says '^fun:_ZN3app3hotEj=sample/256$' counts.allow
 says '^fun:_ZN3app4spinEj$' counts.allow
 says "from samples; 20.0% of them outside the profile's functions\$" out
 # A pipe cannot be read from its beginning again.
-cat samples | expect 1 "$TEEPERF" allowlist generate --counts counts.trace --samples /dev/stdin --budget 0.1%
+cat samples | expect 1 "$TEEPERF" allowlist generate --counts counts.trace --samples /dev/stdin \
+	--budget 0.1%
 says "'/dev/stdin': cannot read samples: " err
 expect 1 "$TEEPERF" allowlist generate --counts counts.trace -o counts.allow
 says 'calls alone do not show where the time goes: give --samples' err
@@ -122,7 +124,8 @@ else
 fi
 printf 'PERFILE2 this is not one' >broken.data
 mkdir -p nothing
-expect 1 env PATH="$PWD/nothing" "$TEEPERF" allowlist generate --counts counts.trace --samples broken.data
+expect 1 env PATH="$PWD/nothing" "$TEEPERF" allowlist generate --counts counts.trace \
+	--samples broken.data
 says 'perf, which is not installed: install it' err
 if command -v perf >/dev/null; then
 	expect 1 "$TEEPERF" allowlist generate --counts counts.trace --samples broken.data
@@ -165,7 +168,8 @@ assert all("host_ns" not in f for f in o["invisible"]), o["invisible"]
 EOS
 expect 0 "$TEEPERF" allowlist generate --inventory app --budget 5% -o seed.allow
 says 'without a profile no budget can be held' err
-printf '[{"directory":"%s","file":"app.cc","arguments":["c++","-O2","-c","app.cc"]}]' "$PWD" >compile_commands.json
+printf '[{"directory":"%s","file":"app.cc","arguments":["c++","-O2","-c","app.cc"]}]' "$PWD" \
+	>compile_commands.json
 if "$TEEPERF" allowlist generate --from-source . -o source.allow >out 2>err; then
 	says '^fun:main$' source.allow
 else

@@ -41,9 +41,11 @@ print(" ".join(sorted(c["linkage"] for c in json.load(open("diff.json"))["change
 : >none.allow
 for line in 'name:app::twice<int>' 'name:app::twice<int>(int)' 'name:int app::twice<int>(int)' \
 	'name:int app::twice<int>'; do
-	[ "$(recorded "$line")" = _ZN3app5twiceIiEET_S1_ ] || fail "'$line' means $(recorded "$line")"
+	[ "$(recorded "$line")" = _ZN3app5twiceIiEET_S1_ ] ||
+		fail "'$line' means $(recorded "$line")"
 done
-[ "$(recorded 'name:app::twice<*')" = '_ZN3app5twiceIiEET_S1_ _ZN3app5twiceIlEET_S1_' ] || fail "a glob"
+[ "$(recorded 'name:app::twice<*')" = '_ZN3app5twiceIiEET_S1_ _ZN3app5twiceIlEET_S1_' ] ||
+	fail "a glob"
 # The compiler agrees.
 printf 'name:app::twice<int>=count\n' >count.allow
 "$TEEPERF" c++ --check=off --allowlist count.allow -O2 -g names.cc -o counted
@@ -80,7 +82,8 @@ placed() {
 placed 'fun:a\n fun:b[c=skip\n' "2:7: error: '\[' without '\]'"
 placed 'fun:a\nfunc:b\n' "2:1: error: unknown prefix 'func:'"
 placed 'fun:[[:alpha:]]*\n' '1:5: error: classes such as \[:alpha:\] are not supported'
-placed '#!special-case-list-v3\nfun:a\n' "1:22: warning: version '3' of special case lists is not supported"
+placed '#!special-case-list-v3\nfun:a\n' \
+	"1:22: warning: version '3' of special case lists is not supported"
 placed 'fun:main@foo:x\n' "1:9: warning: '@foo:' does not start a part"
 placed 'default:force\n' '1:9: warning: default:force keeps every function'
 
@@ -90,6 +93,7 @@ expect 0 "$TEEPERF" allowlist check right.allow
 [ ! -s err ] || fail "a list that is right: $(cat err)"
 # A warning after the link has its place, too.
 printf 'fun:mian\n' >link.allow
-"$TEEPERF" c++ --allowlist link.allow -O2 -g names.cc -o linked 2>err || fail "the link fails: $(cat err)"
+"$TEEPERF" c++ --allowlist link.allow -O2 -g names.cc -o linked 2>err ||
+	fail "the link fails: $(cat err)"
 says "^[^ ]*link.allow:1:5: warning: unknown function 'mian'$" err
 says "^[^ ]*link.allow:1:5: note: did you mean 'fun:main'" err

@@ -88,7 +88,8 @@ EOS
 functions() {
 	name=$1
 	shift
-	"$TEEPERF" c++ "$@" -std=c++17 -O1 -fno-inline -g app.cc -o "$name" || fail "$name: no program"
+	"$TEEPERF" c++ "$@" -std=c++17 -O1 -fno-inline -g app.cc -o "$name" ||
+		fail "$name: no program"
 	expect 0 "$TEEPERF" record -q -o "$name.trace" -- "./$name"
 	says '^20100 200 200 a$' out
 	"$TEEPERF" analyze "$name.trace" --view top --format json >"$name.json"
@@ -128,8 +129,8 @@ says '^std::vector<.*push_back' gone
 if grep -Ev '(^|[^[:alnum:]_:])(std|__gnu_cxx)::|^_ZN?K?St' gone; then
 	fail "shipped:cxx-std leaves out more than the library"
 fi
-for function in main 'Table::fill\(int\)' 'KeyHash::operator\(\).*' 'sort_keys.*' 'main::.*operator\(\).*' \
-	'operator new.*'; do
+for function in main 'Table::fill\(int\)' 'KeyHash::operator\(\).*' 'sort_keys.*' \
+	'main::.*operator\(\).*' 'operator new.*'; do
 	says "^$function$" std.all
 done
 

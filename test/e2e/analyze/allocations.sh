@@ -6,7 +6,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o fail.so "$lib/fail_nth.c" || skip "no C compiler (CC=${CC:-cc})"
+${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o fail.so "$lib/fail_nth.c" ||
+	skip "no C compiler (CC=${CC:-cc})"
 "$TEEPERF" cc -O1 -g -pthread -o crash "$lib/crash_program.c"
 
 # allocations NAME COMMAND...: of the program NAME in it.
@@ -14,7 +15,8 @@ allocations() {
 	name=$1
 	shift
 	head -c 16 /dev/zero >count
-	LD_PRELOAD=$PWD/fail.so FAIL_IN=/$name FAIL_KIND=memory FAIL_AT=99999999 FAIL_COUNT=count "$@" >out 2>err || {
+	LD_PRELOAD=$PWD/fail.so FAIL_IN=/$name FAIL_KIND=memory FAIL_AT=99999999 FAIL_COUNT=count \
+		"$@" >out 2>err || {
 		cat err >&2
 		fail "$*"
 	}
@@ -23,8 +25,10 @@ allocations() {
 
 for calls in 100000 1600000; do
 	head -c 1024 /dev/zero >accounts
-	expect 0 "$TEEPERF" record -q --clock tsc --size 64M --ready 64M -o $calls.trace ./crash accounts 1 $calls 0
-	expect 0 "$TEEPERF" record -q --clock tsc --compress --size 64M -o $calls.packed ./crash accounts 1 $calls 0
+	expect 0 "$TEEPERF" record -q --clock tsc --size 64M --ready 64M \
+		-o $calls.trace ./crash accounts 1 $calls 0
+	expect 0 "$TEEPERF" record -q --clock tsc --compress --size 64M \
+		-o $calls.packed ./crash accounts 1 $calls 0
 done
 same() {
 	few=$(allocations teeperf "$TEEPERF" $1 100000.$2)
@@ -62,4 +66,5 @@ without=$(allocations once ./once 1000)
 with=$(allocations once "$TEEPERF" record -q -o some.trace ./once 1000)
 more=$(allocations once "$TEEPERF" record -q -o more.trace ./once 1000000)
 echo "the program: $without allocation alone, $with recorded, $more with a thousand times the calls"
-[ "$without" -eq 1 ] && [ "$with" -eq 1 ] && [ "$more" -eq 1 ] || fail "recording allocates in the program"
+[ "$without" -eq 1 ] && [ "$with" -eq 1 ] && [ "$more" -eq 1 ] ||
+	fail "recording allocates in the program"

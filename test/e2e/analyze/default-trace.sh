@@ -35,7 +35,8 @@ expect 0 "$TEEPERF" analyze --format csv
 says '^leaf,77,' out
 expect 0 "$TEEPERF" query "SELECT calls FROM functions WHERE function = 'leaf'"
 says '77' out
-expect 0 "$TEEPERF" query --format csv "SELECT 1 AS one" "SELECT calls FROM functions WHERE function = 'leaf'"
+expect 0 "$TEEPERF" query --format csv "SELECT 1 AS one" \
+	"SELECT calls FROM functions WHERE function = 'leaf'"
 says '^77' out
 expect 0 "$TEEPERF" export --format folded --weight calls
 says 'main;leaf 77' out

@@ -10,10 +10,12 @@ set -eu
 run() {
 	{
 		printf 'clock kind=tsc hz=1000000000\ncommand\n\tstring "prog"\nsymbols\n'
-		printf '\tsymbol %d main\n\tsymbol %d "a, \\"b\\""\nchunk\n\t0 enter main\n' "$4" $(($4 + 16))
+		printf '\tsymbol %d main\n\tsymbol %d "a, \\"b\\""\nchunk\n\t0 enter main\n' "$4" \
+			$(($4 + 16))
 		at=10
 		for i in $(seq "$3"); do
-			printf '\t%d enter %d\n\t%d exit %d\n' $at $(($4 + 16)) $((at + $2)) $(($4 + 16))
+			printf '\t%d enter %d\n\t%d exit %d\n' $at \
+				$(($4 + 16)) $((at + $2)) $(($4 + 16))
 			at=$((at + $2 + 10))
 		done
 		printf '\t%d exit main\nend\n' $((at + 1000))
@@ -94,9 +96,11 @@ says 'no function in common' err
 # Rules: what one run says counts; of several only what is not chance; and calls.
 expect 1 "$TEEPERF" diff --fail-if 'self>+5%' old1.trace new1.trace
 says '^self>\+5%: a, "b": 300 -> 390 ns \(\+30\.0%\)$' err
-expect 0 "$TEEPERF" diff --fail-if 'self>+30%' --fail-if 'calls>+0' --fail-if 'main:self>+5%' old1.trace new1.trace
+expect 0 "$TEEPERF" diff --fail-if 'self>+30%' --fail-if 'calls>+0' \
+	--fail-if 'main:self>+5%' old1.trace new1.trace
 expect 1 "$TEEPERF" diff --fail-if 'self>+5%' old1.trace old2.trace -- new1.trace new2.trace
-expect 0 "$TEEPERF" diff --alpha 0.0001 --fail-if 'self>+5%' old1.trace old2.trace -- new1.trace new2.trace
+expect 0 "$TEEPERF" diff --alpha 0.0001 --fail-if 'self>+5%' old1.trace old2.trace -- \
+	new1.trace new2.trace
 expect 0 "$TEEPERF" diff --min-share 50 --fail-if 'self>+5%' old1.trace new1.trace
 expect 1 "$TEEPERF" diff --fail-if 'calls>+0' old1.trace new3.trace
 expect 1 "$TEEPERF" diff --fail-if 'total>+50ns' old1.trace new1.trace

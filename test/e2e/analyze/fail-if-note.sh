@@ -66,13 +66,18 @@ expect 129 "$TEEPERF" analyze --fail-if 'self>+5%' whole.trace
 for command in record analyze; do
 	"$TEEPERF" $command --help
 done >help
-sed '1,/<!-- notes -->/d' "$root/docs/troubleshooting.md" | grep -oE -- '--[a-z-]+|teeperf_[a-z_]+|teeperf [a-z]+' | grep -v '^--*$' |
-	sort -u >named
+sed '1,/<!-- notes -->/d' "$root/docs/troubleshooting.md" |
+	grep -oE -- '--[a-z-]+|teeperf_[a-z_]+|teeperf [a-z]+' | grep -v '^--*$' | sort -u >named
 [ "$(wc -l <named)" -ge 5 ] || fail "the page of notes names next to nothing: $(cat named)"
 while read -r name word; do
 	case $name in
-	--*) grep -qE -- "^ +(-., )?$name( |\$)" help || fail "neither 'teeperf record' nor 'analyze' has $name" ;;
-	teeperf_*) grep -q "\\b$name(" "$root/include/teeperf/teeperf.h" || fail "there is no $name()" ;;
+	--*)
+		grep -qE -- "^ +(-., )?$name( |\$)" help ||
+			fail "neither 'teeperf record' nor 'analyze' has $name"
+		;;
+	teeperf_*)
+		grep -q "\\b$name(" "$root/include/teeperf/teeperf.h" || fail "there is no $name()"
+		;;
 	*) expect 0 "$TEEPERF" "$word" --help ;;
 	esac
 done <named

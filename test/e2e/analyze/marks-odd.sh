@@ -131,8 +131,11 @@ demand() {
 }
 # phases NAME: of run.trace, how many ended, did not end, and ended without a begin.
 phases() {
-	demand "$2|$3|$4" run.trace "SELECT ended || '|' || (rows - ended - ends) || '|' || ends AS ok FROM (SELECT count(*) AS rows,
-		count(end_ns) AS ended, sum(kind = 'end') AS ends FROM marks WHERE name = '$1' AND kind <> 'mark')"
+	demand "$2|$3|$4" run.trace \
+		"SELECT ended || '|' || (rows - ended - ends) || '|' || ends AS ok
+			FROM (SELECT count(*) AS rows,
+		count(end_ns) AS ended, sum(kind = 'end') AS ends FROM marks
+		WHERE name = '$1' AND kind <> 'mark')"
 }
 
 for shape in inline dual; do
@@ -144,7 +147,8 @@ for shape in inline dual; do
 	phases inner 0 1 1
 	phases deep 3000 0 0
 	# Each in the one before.
-	demand 0 run.trace "SELECT count(*) FROM (SELECT end_ns, lag(end_ns) OVER (ORDER BY rowid) AS before FROM marks
+	demand 0 run.trace "SELECT count(*)
+		FROM (SELECT end_ns, lag(end_ns) OVER (ORDER BY rowid) AS before FROM marks
 		WHERE name = 'deep') WHERE end_ns > before"
 	phases thread 0 2 0
 	demand 2 run.trace "SELECT count(DISTINCT thread) FROM marks WHERE name = 'thread'"
@@ -191,7 +195,8 @@ kill "$(sed -n 's/^ready //p' run.out)"
 # Many.
 expect 0 "$TEEPERF" record -q --ready 32M --size 32M -o run.trace ./odd many 100000
 demand 100000 run.trace "SELECT count(DISTINCT name) FROM marks WHERE kind = 'mark'"
-demand 0 run.trace "SELECT count(*) FROM (SELECT name, row_number() OVER (ORDER BY rowid) - 1 AS n FROM marks)
+demand 0 run.trace \
+	"SELECT count(*) FROM (SELECT name, row_number() OVER (ORDER BY rowid) - 1 AS n FROM marks)
 	WHERE name <> 'mark ' || n"
 expect 0 "$TEEPERF" analyze --fail-if note:marks-left-out run.trace
 expect 0 "$TEEPERF" export --format chrome -o run.json run.trace

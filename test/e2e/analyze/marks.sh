@@ -112,13 +112,17 @@ demand() {
 	}
 }
 
-for how in "--clock tsc" "--clock soft" "--clock tsc --mode ring" "--clock tsc --compress" "--clock tsc --mode full"; do
+for how in "--clock tsc" "--clock soft" "--clock tsc --mode ring" "--clock tsc --compress" \
+	"--clock tsc --mode full"; do
 	[ "$(uname -m)" = x86_64 ] || how=$(echo "$how" | sed 's/tsc/auto/')
 	expect 0 "$TEEPERF" record --ready 32M --size 32M $how -o run.trace ./marks 100
 	demand 3203 run.trace "SELECT count(*) FROM marks"
-	demand 1600 run.trace "SELECT count(*) FROM marks WHERE kind = 'mark' AND name LIKE 'of thread %'"
-	demand 1600 run.trace "SELECT count(*) FROM marks WHERE kind = 'phase' AND name = 'round' AND end_ns >= start_ns"
-	demand 16 run.trace "SELECT count(*) FROM (SELECT name FROM marks WHERE name LIKE 'of thread %' GROUP BY name
+	demand 1600 run.trace \
+		"SELECT count(*) FROM marks WHERE kind = 'mark' AND name LIKE 'of thread %'"
+	demand 1600 run.trace "SELECT count(*) FROM marks
+		WHERE kind = 'phase' AND name = 'round' AND end_ns >= start_ns"
+	demand 16 run.trace "SELECT count(*)
+		FROM (SELECT name FROM marks WHERE name LIKE 'of thread %' GROUP BY name
 		HAVING count(*) = 100 AND count(DISTINCT thread) = 1)"
 	# Each mark is between the calls around it: of the calls of a thread that come before it,
 	# and behind it, the numbers are equal to its own.
@@ -129,8 +133,10 @@ for how in "--clock tsc" "--clock soft" "--clock tsc --mode ring" "--clock tsc -
 			m AS (SELECT thread, start_ns, row_number() OVER (PARTITION BY thread ORDER BY start_ns) AS n FROM marks WHERE name LIKE 'of thread %'),
 			c AS (SELECT c.thread, f.function, c.start_ns, c.end_ns, row_number() OVER (PARTITION BY c.thread, f.function ORDER BY c.start_ns) AS n
 				FROM calls c JOIN functions f ON f.fn = c.fn)
-			SELECT count(*) FROM m JOIN c a ON a.thread = m.thread AND a.function = 'before' AND a.n = m.n
-				JOIN c b ON b.thread = m.thread AND b.function = 'behind' AND b.n = m.n
+			SELECT count(*) FROM m
+			JOIN c a ON a.thread = m.thread AND a.function = 'before' AND a.n = m.n
+				JOIN c b ON b.thread = m.thread AND b.function = 'behind'
+				AND b.n = m.n
 			WHERE a.end_ns > m.start_ns OR b.start_ns < m.start_ns"
 		;;
 	esac
@@ -146,8 +152,10 @@ says 'recorded without a clock' err
 expect 0 "$TEEPERF" record --ready 32M --size 32M -o run.trace ./marks 20
 from=$(ask run.trace "SELECT start_ns FROM marks WHERE name = 'middle'")
 to=$(ask run.trace "SELECT start_ns FROM marks WHERE name = 'end'")
-"$TEEPERF" analyze --raw --time-range mark:middle..end --format csv run.trace 2>/dev/null | cut -d, -f1,2 >marks.csv
-"$TEEPERF" analyze --raw --time-range "${from}ns..${to}ns" --format csv run.trace 2>/dev/null | cut -d, -f1,2 >numbers.csv
+"$TEEPERF" analyze --raw --time-range mark:middle..end --format csv run.trace 2>/dev/null |
+	cut -d, -f1,2 >marks.csv
+"$TEEPERF" analyze --raw --time-range "${from}ns..${to}ns" --format csv run.trace 2>/dev/null |
+	cut -d, -f1,2 >numbers.csv
 cmp marks.csv numbers.csv || fail "the range between marks is not the range in numbers"
 says '^work,1$' marks.csv
 "$TEEPERF" analyze --raw --time-range mark:round#3 --format csv run.trace >phase.csv 2>/dev/null
@@ -165,13 +173,15 @@ grep -q 'id="data-marks"' report.html || fail "the report has no marks"
 expect 0 "$TEEPERF" export --format ctf -o run.ctf run.trace
 if command -v babeltrace2 >/dev/null; then
 	babeltrace2 run.ctf >events 2>/dev/null
-	[ "$(grep -c 'teeperf:mark' events)" = 323 ] || fail "CTF: $(grep -c 'teeperf:mark' events) marks"
+	[ "$(grep -c 'teeperf:mark' events)" = 323 ] ||
+		fail "CTF: $(grep -c 'teeperf:mark' events) marks"
 	[ "$(grep -c 'teeperf:phase_end' events)" = 320 ] || fail "CTF: phases"
 fi
 expect 0 "$TEEPERF" export --format uftrace -o run.uftrace run.trace
 if command -v uftrace >/dev/null; then
 	uftrace dump -d run.uftrace >events 2>/dev/null
-	[ "$(grep -c '\[event\] mark:' events)" = 323 ] || fail "uftrace: $(grep -c 'mark:' events) marks"
+	[ "$(grep -c '\[event\] mark:' events)" = 323 ] ||
+		fail "uftrace: $(grep -c 'mark:' events) marks"
 	[ "$(grep -c '\[event\] phase_end:round' events)" = 320 ] || fail "uftrace: phases"
 fi
 expect 0 "$TEEPERF" export --format perfetto -o run.pftrace run.trace
@@ -199,7 +209,8 @@ demand 0 "$child" "SELECT count(*) FROM marks WHERE name = 'parent'"
 expect 0 "$TEEPERF" record --mode full --size 1M -o full.trace ./marks 20000
 kept=$(ask full.trace "SELECT count(*) FROM marks")
 lost=$(ask full.trace "SELECT value FROM meta WHERE key = 'lost_events'")
-[ "$kept" -lt 640003 ] && [ "$lost" -ge $((640003 - kept)) ] || fail "$kept marks are there, and $lost events lost"
+[ "$kept" -lt 640003 ] && [ "$lost" -ge $((640003 - kept)) ] ||
+	fail "$kept marks are there, and $lost events lost"
 
 # From outside: into a running program, by name or without one; and attached.
 begin run "$TEEPERF" record -q -o out.trace ./marks 1 wait
@@ -213,7 +224,9 @@ expect 129 "$TEEPERF" ctl mark "$(printf %064d 0)" "$begun"
 says 'the name of a mark must have 1 to 63 bytes' err
 expect 0 "$TEEPERF" ctl stop "$begun"
 ended 0 run
-demand 'from outside|unnamed|later' out.trace "SELECT group_concat(name, '|') FROM (SELECT name FROM marks WHERE thread IS NULL ORDER BY start_ns)"
+demand 'from outside|unnamed|later' out.trace \
+	"SELECT group_concat(name, '|')
+		FROM (SELECT name FROM marks WHERE thread IS NULL ORDER BY start_ns)"
 demand 1 out.trace "SELECT (SELECT start_ns FROM marks WHERE name = 'from outside') > (SELECT min(start_ns) FROM calls) AS ok"
 expect 0 "$TEEPERF" analyze --time-range 'mark:from outside..later' out.trace
 expect 0 "$TEEPERF" analyze --view timeline --limit 0 out.trace
@@ -226,11 +239,13 @@ if [ "$(uname -m)" = x86_64 ]; then
 	await late.out ready
 	program=$begun
 	begin run "$TEEPERF" record -q --pid "$program" --size 16M -o late.trace
-	await_true '"$TEEPERF" ctl status "$begun" 2>/dev/null | grep -q "^recording  on"' "the recorder"
+	await_true '"$TEEPERF" ctl status "$begun" 2>/dev/null | grep -q "^recording  on"' \
+		"the recorder"
 	expect 0 "$TEEPERF" ctl mark attached "$begun"
 	expect 0 "$TEEPERF" ctl stop "$begun"
 	ended 0 run
-	demand 1 late.trace "SELECT count(*) FROM marks WHERE name = 'attached' AND start_ns IS NOT NULL"
+	demand 1 late.trace \
+		"SELECT count(*) FROM marks WHERE name = 'attached' AND start_ns IS NOT NULL"
 	kill "$program"
 fi
 
@@ -239,13 +254,15 @@ begin run "$TEEPERF" record -q -o killed.trace ./marks 1 wait
 await run.out ready
 program=$(sed -n 's/^ready //p' run.out)
 expect 0 "$TEEPERF" ctl mark before "$begun"
-await_true '[ "$(ask killed.trace "SELECT count(*) FROM marks WHERE name = '"'before'"'")" = 1 ]' "the mark in the trace"
+await_true '[ "$(ask killed.trace "SELECT count(*) FROM marks WHERE name = '"'before'"'")" = 1 ]' \
+	"the mark in the trace"
 kill -KILL "$begun"
 gone "$begun"
 kill "$program"
 gone "$program"
 expect 0 "$TEEPERF" recover killed.trace
-demand 'start|before' killed.trace "SELECT group_concat(name, '|') FROM (SELECT name FROM marks ORDER BY start_ns)"
+demand 'start|before' killed.trace \
+	"SELECT group_concat(name, '|') FROM (SELECT name FROM marks ORDER BY start_ns)"
 
 # C++: a phase as long as its block, also where an exception leaves it.
 cat >scope.cpp <<'EOF'
@@ -269,5 +286,6 @@ int main()
 EOF
 "$TEEPERF" c++ -O1 -I "$root/include" -o scope scope.cpp
 expect 0 "$TEEPERF" record -o scope.trace ./scope
-demand 2 scope.trace "SELECT count(*) FROM marks WHERE kind = 'phase' AND name = 'block' AND end_ns >= start_ns"
+demand 2 scope.trace \
+	"SELECT count(*) FROM marks WHERE kind = 'phase' AND name = 'block' AND end_ns >= start_ns"
 demand 0 scope.trace "SELECT count(*) FROM functions WHERE function LIKE '%teeperf_phase%'"

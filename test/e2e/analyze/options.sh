@@ -42,7 +42,8 @@ says 'not a number of calls from 1 to 1000' err
 	for thread in 0 1; do
 		printf 'chunk thread=%s tid=10%s\n' $thread $thread
 		printf '\t0 enter 4096\n\t1 enter 20480\n\t5 exit 20480\n\t10 enter 8192\n\t20 enter 12288\n'
-		printf '\t25 enter 16384\n\t4%s exit 16384\n\t60 exit 12288\n\t800 exit 8192\n' $thread
+		printf '\t25 enter 16384\n\t4%s exit 16384\n\t60 exit 12288\n\t800 exit 8192\n' \
+			$thread
 		printf '\t810 enter 12288\n\t815 enter 8192\n\t816 exit 8192\n\t820 exit 12288\n\t900 exit 4096\nend\n'
 	done
 } >b.txt
@@ -56,7 +57,8 @@ for view in top tree inverted threads function histogram timeline contention tra
 	case $view in function|histogram) base="$base --function *" ;; esac
 	while read -r option views; do
 		case $option in
-		columns) set -- --format table --columns function; [ $view != histogram ] || set -- --format table --columns calls
+		columns) set -- --format table --columns function; [ $view != histogram ] ||
+			set -- --format table --columns calls
 			[ $view != threads ] || set -- --format table --columns tid ;;
 		function) set -- --format csv --function '[bc]' ;;
 		around-slowest) set -- --format csv --function '*' --around-slowest 1 ;;

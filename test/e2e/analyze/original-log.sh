@@ -66,13 +66,15 @@ expect 0 "$TEEPERF" analyze --view transitions --border leaf --program p p.log
 for view in function histogram; do
 	expect 0 "$TEEPERF" analyze --view $view --function work --program p p.log
 done
-for format in folded flamegraph chrome callgrind pprof perfdata perfetto speedscope "speedscope --calls" firefox csv; do
+for format in folded flamegraph chrome callgrind pprof perfdata perfetto speedscope \
+	"speedscope --calls" firefox csv; do
 	expect 0 "$TEEPERF" export --format $format -o "p.$format" --program p p.log
 	says 'unit +ticks' err
 	[ -s "p.$format" ] || fail "$format: nothing was written"
 done
 says '"unit":"ticks"|ticks' p.speedscope
-expect 0 "$TEEPERF" query --program p p.log "SELECT count(*) FROM calls WHERE fn = (SELECT fn FROM functions WHERE function = 'work')"
+expect 0 "$TEEPERF" query --program p p.log \
+	"SELECT count(*) FROM calls WHERE fn = (SELECT fn FROM functions WHERE function = 'work')"
 says '2' out
 expect 0 "$TEEPERF" report --program p -o p.html p.log
 says 'ticks' p.html

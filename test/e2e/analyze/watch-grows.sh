@@ -102,7 +102,8 @@ run() {
 		program=$(sed -n 's/^ready //p' "$kind.program.out")
 		begin "$kind" "$TEEPERF" record -o "$kind.trace" "$@" --pid "$program"
 		recorder=$begun
-		await_true '"$TEEPERF" ctl flush "$program" 2>/dev/null' "a recorder that has attached"
+		await_true '"$TEEPERF" ctl flush "$program" 2>/dev/null' \
+			"a recorder that has attached"
 	else
 		begin "$kind" "$TEEPERF" record -o "$kind.trace" "$@"
 		recorder=$begun
@@ -110,7 +111,8 @@ run() {
 		program=$(sed -n 's/^ready //p' "$kind.out")
 	fi
 	trap 'kill $recorder $program 2>/dev/null || :' EXIT
-	begin "$kind.csv" "$TEEPERF" analyze --watch --interval 50ms --format csv --limit 0 "$program"
+	begin "$kind.csv" "$TEEPERF" analyze --watch --interval 50ms --format csv \
+		--limit 0 "$program"
 	csv=$begun
 	begin "$kind.table" "$TEEPERF" analyze --watch --interval 50ms --since last "$program"
 	table=$begun
@@ -118,17 +120,20 @@ run() {
 	if [ "$kind" = switched ]; then
 		expect 0 "$TEEPERF" ctl off "$program"
 		seen=$(grep -c "^showing" "$kind.table.out")
-		await_true '[ "$(grep -c "^showing" "$kind.table.out")" -ge $((seen + 3)) ]' "looks while off"
+		await_true '[ "$(grep -c "^showing" "$kind.table.out")" -ge $((seen + 3)) ]' \
+			"looks while off"
 		expect 0 "$TEEPERF" ctl on "$program"
 	fi
 	seen=$(grep -c "^showing" "$kind.table.out")
-	await_true '[ "$(grep -c "^showing" "$kind.table.out")" -ge $((seen + 6)) ]' "more looks ($kind)"
+	await_true '[ "$(grep -c "^showing" "$kind.table.out")" -ge $((seen + 6)) ]' \
+		"more looks ($kind)"
 	kill "$program"
 	wait "$recorder" || fail "$kind: the recorder: $(cat "$kind.err")"
 	trap - EXIT
 	wait "$csv" || fail "$kind: $(cat "$kind.csv.err")"
 	wait "$table" || fail "$kind: $(cat "$kind.table.err")"
-	python3 check.py "$TEEPERF" "$kind" "$kind.trace" "$kind.csv.out" "$kind.table.out" || fail "see above"
+	python3 check.py "$TEEPERF" "$kind" "$kind.trace" "$kind.csv.out" "$kind.table.out" ||
+		fail "see above"
 	says '^showing +the last [0-9]' "$kind.table.out"
 	says '^showing +all since the start; ' "$kind.table.out"
 }

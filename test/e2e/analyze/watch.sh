@@ -67,7 +67,8 @@ says '^watching +the recording has ended: this is all of it' by_pid.out
 # What it showed last is what there is.
 "$TEEPERF" analyze --format csv live.trace >all 2>/dev/null
 calls=$(sed -n "s/^leaf,\([0-9]*\),.*/\1/p" all)
-tail -5 by_file.out | tr -d , | grep -Eq "^ *$calls  .* leaf( |$)" || fail "not all of $calls calls: $(tail -5 by_file.out)"
+tail -5 by_file.out | tr -d , | grep -Eq "^ *$calls  .* leaf( |$)" ||
+	fail "not all of $calls calls: $(tail -5 by_file.out)"
 expect 0 "$TEEPERF" analyze --watch live.trace
 [ "$(grep -c '^watching' out)" -eq 1 ] || fail "more than once"
 

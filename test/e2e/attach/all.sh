@@ -122,8 +122,8 @@ rm all.trace.*
 group=
 for root in /sys/fs/cgroup /sys/fs/cgroup/*; do
 	mkdir -p "$root/tp$$/in" 2>/dev/null || continue
-	[ ! -e "$root/tp$$/in/cgroup.procs" ] || ! echo "$second" 2>/dev/null >"$root/tp$$/in/cgroup.procs" ||
-		group=$root/tp$$
+	[ ! -e "$root/tp$$/in/cgroup.procs" ] ||
+		! echo "$second" 2>/dev/null >"$root/tp$$/in/cgroup.procs" || group=$root/tp$$
 	[ -z "$group" ] || break
 	rmdir "$root/tp$$/in" "$root/tp$$" 2>/dev/null || true
 done
@@ -159,8 +159,9 @@ for pattern in '*' '?*' '[a-z]*' / '' cgroup: cgroup:/ 'cgroup:/*' cgroup:/sys/f
 done
 expect 129 "$TEEPERF" record --all cgroup:server
 says 'takes the path of a control group' err
-for option in "--pid $$" '--attach ./log' '--stream -' '--follow-fork' '--port optee' '--every 5m' '--keep 2' '--max-size 1K' \
-	'--output-dir .' '--daemon --every 2' '--daemon --every x' '--daemon --keep 0' '--daemon -o x' '--daemon --output-dir calls'; do
+for option in "--pid $$" '--attach ./log' '--stream -' '--follow-fork' '--port optee' '--every 5m' \
+	'--keep 2' '--max-size 1K' '--output-dir .' '--daemon --every 2' '--daemon --every x' \
+	'--daemon --keep 0' '--daemon -o x' '--daemon --output-dir calls'; do
 	expect 129 "$TEEPERF" record --all "$one" $option
 done
 expect 129 "$TEEPERF" record --all "$one" ./calls
@@ -171,7 +172,8 @@ says "'--daemon' needs '--all NAME'" err
 mkdir state
 : >state/other.trace
 : >"state/tp$$one.12.20200101T000000Z.trace"
-begin rec "$TEEPERF" record --daemon --all "tp$$*" --output-dir state --every 1s --duration 200ms --keep 3 4>&- 5>&- 6>&-
+begin rec "$TEEPERF" record --daemon --all "tp$$*" --output-dir state --every 1s --duration 200ms \
+	--keep 3 4>&- 5>&- 6>&-
 recorder=$begun
 await_true '[ "$(grep -c " records of " rec.err)" -ge 4 ]' 'two rounds'
 await rec.err 'removed [0-9]* older trace'

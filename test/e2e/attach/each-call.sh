@@ -8,7 +8,8 @@ set -eu
 private_shm || true
 . "$lib/late.sh"
 
-for kind in read recv poll ppoll select epoll epoll-signal suspend signal futex sleep spin accept child semaphore heap; do
+for kind in read recv poll ppoll select epoll epoll-signal suspend signal futex sleep spin accept \
+	child semaphore heap; do
 	start $kind
 	go 10
 	attach one

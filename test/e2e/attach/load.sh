@@ -31,7 +31,8 @@ for shape in plain dual; do
 		attach $shape --size 64M 4>&-
 		expect 0 "$TEEPERF" ctl stop "$recorder"
 		ended 0 record
-		await_true '[ "$(grep -c ^served server.out)" = $round ]' 'the end of the recording, in the server'
+		await_true '[ "$(grep -c ^served server.out)" = $round ]' \
+			'the end of the recording, in the server'
 		facts $shape.trace end_sections=1
 		# Where the recorder cannot keep up, calls are lost, and are counted.
 		[ "$(fact lost)" = 0 ] || continue

@@ -30,7 +30,8 @@ for round in $(seq $rounds); do
 	# The newest log keeps up to a chunk of each thread; all others together next to nothing.
 	[ "$((round % 2))" = 0 ] || continue
 	[ "$before" = 0 ] || [ "$after" -lt $((before + 1024)) ] ||
-		fail "$after KiB are kept after recording $round, $before after an earlier one that was the same"
+		fail "$after KiB are kept after recording $round, $before after an earlier one" \
+		"that was the same"
 	[ "$before" != 0 ] || [ "$round" = 1 ] || before=$after
 done
 over

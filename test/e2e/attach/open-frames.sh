@@ -152,7 +152,8 @@ rooted() {
 	says '^0,1,\[attached\],0,[1-9]' out
 	says "^0,2,$2,1," out
 	expect 0 "$TEEPERF" export --format folded -o - "$1.trace"
-	! grep -v '^open[^;]*;\[attached\];' out || fail 'the folded stacks have another outermost call'
+	! grep -v '^open[^;]*;\[attached\];' out ||
+		fail 'the folded stacks have another outermost call'
 	expect 0 "$TEEPERF" query --format csv "$1.trace" \
 		'SELECT f.name, p.depth FROM paths p JOIN functions f USING (fn) WHERE p.depth = 1'
 	says '^\[attached\],1$' out

@@ -105,10 +105,12 @@ EOC
 	: >inside.err
 	begin late unshare --pid --fork --mount-proc sh around.sh "$TEEPERF" $free
 	exec 3>commands
-	await_true 'grep -q "recording process" inside.err || grep -q ns_last_pid late.err' 'a recorder inside'
+	await_true 'grep -q "recording process" inside.err || grep -q ns_last_pid late.err' \
+		'a recorder inside'
 	if [ "$(cat inside.recorder)" = $free ]; then
 		for program in $(tree $begun); do
-			! grep -q "^NSpid:.*[[:space:]]$(sed -n 's/^ready //p' late.out)\$" /proc/$program/status || break
+			! grep -q "^NSpid:.*[[:space:]]$(sed -n 's/^ready //p' late.out)\$" \
+				/proc/$program/status || break
 		done
 		told=0
 		refused '(is recorded already|is being recorded)' --pid "$program"
@@ -131,7 +133,8 @@ EOC
 fi
 if other_users; then
 	chmod 777 . commands
-	begin late setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'exec ./late futex <commands'
+	begin late setpriv --reuid=65534 --regid=65534 --clear-groups sh \
+		-c 'exec ./late futex <commands'
 	exec 3>commands
 	await late.out ready
 	program=$(sed -n 's/^ready //p' late.out)
@@ -144,8 +147,8 @@ if other_users; then
 
 	# A user who may not, and what to do about it.
 	as_nobody() {
-		expect 1 setpriv --reuid=65534 --regid=65534 --clear-groups "$TEEPERF" record --size 16M \
-			-o none.trace --pid "$1"
+		expect 1 setpriv --reuid=65534 --regid=65534 --clear-groups "$TEEPERF" record \
+			--size 16M -o none.trace --pid "$1"
 		says "$2" err
 	}
 	sleep 1000 &
@@ -154,7 +157,8 @@ if other_users; then
 	over
 	# Its own process, of a file that it may not read, so that nobody may look into its memory.
 	chmod 711 late
-	begin late setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'exec ./late futex <commands'
+	begin late setpriv --reuid=65534 --regid=65534 --clear-groups sh \
+		-c 'exec ./late futex <commands'
 	exec 3>commands
 	await late.out ready
 	program=$(sed -n 's/^ready //p' late.out)
@@ -162,7 +166,8 @@ if other_users; then
 	mkdir -p kernel/yama
 	echo 1 >kernel/yama/ptrace_scope
 	if [ "${private:-}" ] && mount --bind kernel /proc/sys/kernel; then
-		as_nobody "$program" "record as root, or set it to 0 \\('sysctl kernel.yama.ptrace_scope=0'"
+		as_nobody "$program" \
+			"record as root, or set it to 0 \\('sysctl kernel.yama.ptrace_scope=0'"
 		umount /proc/sys/kernel
 	fi
 	over

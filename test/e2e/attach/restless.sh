@@ -211,7 +211,8 @@ for shape in plain dual; do
 			attach $shape --mode $mode --size 64M
 			printf t >&3
 			turned=$((turned + 1))
-			await_true '[ "$(grep -c turned restless.out)" = $turned ]' 'a turn of each thread'
+			await_true '[ "$(grep -c turned restless.out)" = $turned ]' \
+				'a turn of each thread'
 			expect 0 "$TEEPERF" ctl stop "$recorder"
 			ended 0 record
 			facts $shape.trace end_sections=1
@@ -229,7 +230,8 @@ for shape in plain dual; do
 			# Threads that were there before, and those that came later.
 			expect 0 "$TEEPERF" analyze --view tree --format csv $shape.trace
 			says '^[0-9]+,2,catches,' out
-			! grep '^[0-9]*,1,catches,' out || fail 'a call of a thread that was there has no caller'
+			! grep '^[0-9]*,1,catches,' out ||
+				fail 'a call of a thread that was there has no caller'
 			says '^[0-9]+,1,live_short' out
 		done
 	done

@@ -16,7 +16,8 @@ rounds=2
 for shape in inline dual; do
 	"$TEEPERF" cc --shape=$shape -O1 -o late "$lib/late_program.c" -lpthread
 	# All of them. What is called between two recordings is in none.
-	start read recv poll ppoll select epoll epoll-signal signal futex sleep spin accept child semaphore heap spin
+	start read recv poll ppoll select epoll epoll-signal signal futex sleep spin accept child \
+		semaphore heap spin
 	go 100
 	for round in $(seq $rounds); do
 		attach all
@@ -31,8 +32,10 @@ for shape in inline dual; do
 		# How long a thread was stopped, and of that waited for a processor.
 		"$TEEPERF" dump all.trace >dump.txt
 		pause=$(sed -n 's/.*"attach_pause_us=\([1-9][0-9]*\)".*/\1/p' dump.txt | tail -n 1)
-		waited=$(sed -n 's/.*"attach_waited_us=\([0-9][0-9]*\)".*/\1/p' dump.txt | tail -n 1)
-		[ "${waited:-1}" -le "${pause:-0}" ] || fail "a stop of '$pause' us, of which it waited '$waited'"
+		waited=$(sed -n 's/.*"attach_waited_us=\([0-9][0-9]*\)".*/\1/p' dump.txt |
+			tail -n 1)
+		[ "${waited:-1}" -le "${pause:-0}" ] ||
+			fail "a stop of '$pause' us, of which it waited '$waited'"
 		go 100
 	done
 	over

@@ -43,7 +43,8 @@ int main(int count, char **arguments)
 EOC
 "$TEEPERF" cc -O1 -shared -fPIC -o shares.so library.c
 "$TEEPERF" cc -O1 -fPIC -c library.c
-${CC:-cc} -shared -o apart.so library.o -Wl,-Bsymbolic,--exclude-libs,ALL "$TEEPERF_BUILD/lib/libteeperf.a" -lpthread
+${CC:-cc} -shared -o apart.so library.o -Wl,-Bsymbolic,--exclude-libs,ALL \
+	"$TEEPERF_BUILD/lib/libteeperf.a" -lpthread
 "$TEEPERF" cc -O1 -o loads loads.c -ldl
 cp loads.c plain.c
 ${CC:-cc} -O1 -o plain plain.c -ldl
@@ -69,7 +70,8 @@ record_turns() {
 record_turns ./loads ./shares.so
 says '^own_work,3,' out
 says '^library_work,3,' out
-! grep -E 'runtimes of teeperf|not recorded' record.err err || fail 'a runtime to which nothing has come is told of'
+! grep -E 'runtimes of teeperf|not recorded' record.err err ||
+	fail 'a runtime to which nothing has come is told of'
 
 # The library's, of a program that has none.
 record_turns ./plain ./apart.so

@@ -40,7 +40,8 @@ ${CC:-cc} -O1 -static -o another another.c
 begin becomes sh -c 'exec ./becomes ./another <commands'
 exec 3>commands
 await becomes.out ready
-begin record strace -f -o calls -e trace=ptrace "$TEEPERF" record --pid "$begun" --size 16M -o exec.trace 3>&-
+begin record strace -f -o calls -e trace=ptrace "$TEEPERF" record --pid "$begun" --size 16M \
+	-o exec.trace 3>&-
 await record.err 'recording process'
 before=$(grep -c PTRACE_SEIZE calls)
 printf 'wwwww\n' >&3

@@ -11,14 +11,16 @@ bench=$root/benchmarks/accuracy
 expect 0 "$bench/run" --mini --teeperf "$TEEPERF" --work work --results results
 table=$(echo results/*-accuracy-mini.txt)
 [ -s "$table" ] || fail "there is no table in results"
-for function in spin50_leaf spin10ms_caller chain200_leaf fence1us_caller burst_caller deep_leaf many_leaf compute_leaf; do
+for function in spin50_leaf spin10ms_caller chain200_leaf fence1us_caller burst_caller deep_leaf \
+	many_leaf compute_leaf; do
 	grep -Eq "^$function +[1-9][0-9]* +-?[0-9.]+ " "$table" || fail "$function is not in $table"
 done
 # On a busy machine so short a run may say that a function takes less than nothing: that has no
 # error.
 figures=$(grep -Ec '^[a-z0-9]+_(leaf|caller) .* [-+][0-9.]+ +[-+][0-9.]+ ' "$table")
 [ "$figures" -ge 5 ] || fail "only $figures rows of $table have figures"
-grep -q '^      times      without the cost of recording, about ' "$table" || fail "nothing was compensated"
+grep -q '^      times      without the cost of recording, about ' "$table" ||
+	fail "nothing was compensated"
 clocks="tsc soft soft-500ns"
 [ "$(uname -m)" != x86_64 ] || clocks="$clocks tsc-ordered"
 for clock in $clocks; do

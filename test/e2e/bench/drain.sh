@@ -29,7 +29,8 @@ rows '^lost +[0-9]+ of 98208 events$' 8
 rows "^the drain's processor time +[0-9.]+ ns/event\$" 8
 rows '^size of the trace +[0-9.]+ bytes/event$' 8
 awk '/as fast as it goes/ { waits = 1 } /offered/ { waits = 0 }
-	/^lost/ && waits && $2 != 0 { exit 1 }' table || fail "events were lost though the program waits"
+	/^lost/ && waits && $2 != 0 { exit 1 }' table ||
+	fail "events were lost though the program waits"
 
 expect 1 "$root/benchmarks/drain/run" -b "$TEEPERF_BUILD" -n 100
 says 'give a larger -n' err

@@ -19,7 +19,8 @@ if "$TEEPERF" cc -O1 -g -x c++ "$lib/calls_unwind.cpp" -o unwind -lstdc++ >compi
 	expect 0 "$TEEPERF" record -q --clock tsc --sched off -o unwind.trace ./unwind
 	set -- "$@" --template unwind.trace
 fi
-expect 0 "$root/benchmarks/fleet/run" --mini --columns --figures --keep --teeperf "$TEEPERF" --work work --modules /nowhere "$@"
+expect 0 "$root/benchmarks/fleet/run" --mini --columns --figures --keep --teeperf "$TEEPERF" \
+	--work work --modules /nowhere "$@"
 mv out table
 says '^12 runs of [34] programs, [1-9][0-9]+ calls; ' table
 says '^profile +[1-9][0-9]+ +[0-9]+ +[1-9][0-9]+ +[0-9.]+$' table
@@ -32,7 +33,8 @@ says '^figure profile_bytes [0-9.]+$' table
 for seed in 5 5 6; do
 	work/vary traces/0.trace $seed.trace $seed
 	cksum <$seed.trace
-	"$TEEPERF" analyze --format csv $seed.trace >$seed.csv 2>$seed.err || fail "$(cat $seed.err)"
+	"$TEEPERF" analyze --format csv $seed.trace >$seed.csv 2>$seed.err ||
+		fail "$(cat $seed.err)"
 	! grep -q 'damage\|lost' $seed.err || fail "$(cat $seed.err)"
 done >sums
 [ "$(sed -n 1p sums)" = "$(sed -n 2p sums)" ] || fail "one seed makes two runs"

@@ -13,7 +13,8 @@ for limit in '' LIMIT LIMIT_SOFT LIMIT_NONE LIMIT_COUNT; do
 	programs='leaf recursion threads2 many'
 	# The thousand functions take as long to compile as all else here: in short form once.
 	[ -z "$limit" ] || [ "${TEEPERF_FULL:-0}" != 0 ] || programs='leaf recursion threads2'
-	expect 0 env MICRO_PROGRAMS="$programs" "$micro/build-all" "native$limit" "$native" -O2 ${limit:+-D$limit}
+	expect 0 env MICRO_PROGRAMS="$programs" "$micro/build-all" "native$limit" "$native" \
+		-O2 ${limit:+-D$limit}
 	for program in $programs; do
 		expect 0 "native$limit/$program" --rounds 3 --calls 1000
 		number='[0-9]+\.[0-9]{3}'

@@ -37,8 +37,8 @@ same() {
 
 # recorded BUILD THREADS: run under the recorder; nothing is lost and each thread seen.
 recorded() {
-	same "recorded ($1, $2 threads)" "$TEEPERF" record -q --mode full --size 256M -o run.trace -- \
-		"$1/$kernel" --size "$n" --seed 7 --threads "$2"
+	same "recorded ($1, $2 threads)" "$TEEPERF" record -q --mode full --size 256M \
+		-o run.trace -- "$1/$kernel" --size "$n" --seed 7 --threads "$2"
 	"$TEEPERF" analyze run.trace --view threads --format csv >threads.csv
 	awk -F, 'NR > 1 && $5 != 0 { exit 1 }' threads.csv || fail "$kernel: events were lost"
 	"$TEEPERF" analyze run.trace --view top --format csv >top.csv

@@ -32,15 +32,18 @@ measure() {
 # rows STATE: what was measured, without the numbers; each run once.
 rows() {
 	sort -u "$1/rows.tsv" >all
-	[ "$(wc -l <all)" = "$(wc -l <"$1/rows.tsv")" ] || fail "a line of $1 is there twice: $(cat "$1/rows.tsv")"
-	awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $4, ($1 == "figure" ? $5 : "") }' "$1/rows.tsv" | sort
+	[ "$(wc -l <all)" = "$(wc -l <"$1/rows.tsv")" ] ||
+		fail "a line of $1 is there twice: $(cat "$1/rows.tsv")"
+	awk -F'\t' -v OFS='\t' \
+		'{ print $1, $2, $3, $4, ($1 == "figure" ? $5 : "") }' "$1/rows.tsv" | sort
 }
 
 expect 0 measure --work whole
 rows whole/state-mini >expected
 for variant in native tsc none; do
 	for round in 1 2; do
-		[ "$(grep -c "^done	startup	$variant	$round" expected)" = 1 ] || fail "round $round of $variant: $(cat expected)"
+		[ "$(grep -c "^done	startup	$variant	$round" expected)" = 1 ] ||
+			fail "round $round of $variant: $(cat expected)"
 	done
 done
 
@@ -49,7 +52,8 @@ turns=0
 while :; do
 	turns=$((turns + 1))
 	[ $turns -lt 40 ] || fail "it never ends: $(cat err)"
-	measure --work turns --max-time 0s >out 2>err && break || [ $? = 75 ] || fail "exit status: $(cat out err)"
+	measure --work turns --max-time 0s >out 2>err && break || [ $? = 75 ] ||
+		fail "exit status: $(cat out err)"
 	says 'start it again to go on' err
 done
 [ $turns -gt 2 ] || fail "only $turns turns: it does not stop"
@@ -60,11 +64,13 @@ cmp -s expected found || fail "other rows after turns: $(diff expected found)"
 # A signal while a program is being measured.
 rm recorded
 touch hang
-"$bench/run" --mini --teeperf ./teeperf --only startup --variants 'tsc none' --rounds 2 --work cut >out 2>err &
+"$bench/run" --mini --teeperf ./teeperf --only startup --variants 'tsc none' --rounds 2 \
+	--work cut >out 2>err &
 run=$!
 await_true '[ -e hanging ]' 'the run that hangs'
 kill $run
-wait $run && fail "it went on" || [ $? = 130 ] || fail "exit status of one that was ended: $(cat err)"
+wait $run && fail "it went on" || [ $? = 130 ] ||
+	fail "exit status of one that was ended: $(cat err)"
 rm hang
 [ "$(grep -c '^done' cut/state-mini/rows.tsv)" -ge 1 ] || fail "nothing was kept"
 # What a killed one may leave: figures without an end, and half a line.

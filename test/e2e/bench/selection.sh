@@ -22,7 +22,8 @@ EOS
 expect 0 "$bench/table.py" --rules known.csv
 tab=$(printf '\t')
 rule() { # NAME FUNCTIONS CALLS
-	grep -q "^$1$tab$2$tab$3$tab" out || fail "'$1' does not select $2 functions with $3 calls: $(cat out)"
+	grep -q "^$1$tab$2$tab$3$tab" out ||
+		fail "'$1' does not select $2 functions with $3 calls: $(cat out)"
 }
 rule 'all functions' 6 10000000
 rule 'Score-P, scorep-score -g' 3 1550001
@@ -41,10 +42,12 @@ says '^string_match, 1000 % +events +>= 0.9 of their bound .* (met|MISSED)$' out
 says '^string_match, 1000 % +samples +>= 0.9 of their bound .* (met|MISSED)$' out
 [ "$(ls results)" != "" ] || fail "the table was not kept"
 cp out first
-expect 0 "$bench/run" --mini --budgets 1000 --teeperf "$TEEPERF" --work work --results results --table-only
+expect 0 "$bench/run" --mini --budgets 1000 --teeperf "$TEEPERF" --work work --results results \
+	--table-only
 grep -v '^date\|^load\|^TeePerf bench\|^Results' first >first.rest
 grep -v '^date\|^load\|^TeePerf bench\|^Results' out >out.rest
-cmp -s first.rest out.rest || fail "the table changes without a measurement: $(diff first.rest out.rest)"
+cmp -s first.rest out.rest ||
+	fail "the table changes without a measurement: $(diff first.rest out.rest)"
 
 expect 129 "$bench/run" --no-such-option
 expect 129 "$bench/run" --runs

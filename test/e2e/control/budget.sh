@@ -60,7 +60,8 @@ says '^main,1,' top.csv
 expect 0 "$TEEPERF" analyze phases.trace
 says '^budget     5%; .*1 function was switched off for a part of the time' out
 says '^ *[0-9,]+ +[0-9.]+% .* tiny$' out
-! grep -Eq '^ *[0-9,]+ +[0-9.]+% .* (slow|main)$' out || fail 'a cheap function was not recorded all the time'
+! grep -Eq '^ *[0-9,]+ +[0-9.]+% .* (slow|main)$' out ||
+	fail 'a cheap function was not recorded all the time'
 expect 0 "$TEEPERF" analyze --format json phases.trace
 says '"id": *"budget"' out
 # It is the same when it was written down as text.
@@ -137,7 +138,8 @@ for value in 0 0% -1% 150% 100% x '' 5%% nan; do
 	expect 129 "$TEEPERF" record --budget "$value" ./phases
 	says "option '--budget'" err
 done
-for option in --follow-fork --tee '--mode ring' '--drain end' '--drain late' '--clock none' '--port gramine'; do
+for option in --follow-fork --tee '--mode ring' '--drain end' '--drain late' '--clock none' \
+	'--port gramine'; do
 	expect 129 "$TEEPERF" record --budget 5% $option ./phases
 	says "option '--budget' " err
 done

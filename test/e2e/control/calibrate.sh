@@ -46,7 +46,8 @@ expect 129 "$TEEPERF" record --calibrate --follow-fork ./main over 1
 says "'--calibrate' cannot be combined with '--follow-fork'" err
 expect 129 "$TEEPERF" record --calibrate --clock none ./main over 1
 
-"$TEEPERF" record -q --calibrate --clock tsc -o windows.trace ./main over 1000000000 >calls 2>record.err &
+"$TEEPERF" record -q --calibrate --clock tsc \
+	-o windows.trace ./main over 1000000000 >calls 2>record.err &
 recorder=$!
 trap 'touch over' EXIT
 # Each block of 8 windows leaves each function out once.

@@ -162,7 +162,8 @@ expect 0 "$TEEPERF" analyze names.trace
 says '^cut        3 calls were running when their function was dropped' out
 expect 0 "$TEEPERF" analyze --view tree --min-share 0 --format csv names.trace
 says '^0,2,constructs,1,' out
-[ "$(grep -c '^0,[23],sibling,1,' out)" = 3 ] || fail 'calls after a dropped one have it as their caller'
+[ "$(grep -c '^0,[23],sibling,1,' out)" = 3 ] ||
+	fail 'calls after a dropped one have it as their caller'
 
 # Where it cannot be.
 start --control --follow-fork
@@ -197,7 +198,8 @@ cmp first then || fail 'ctl only has chosen other functions than record --only'
 # The program has its own name. Choices leave gaps in the trace, which are no switches.
 expect 0 "$TEEPERF" ctl drop mod:calls "$recorder"
 expect 0 "$TEEPERF" ctl off "$recorder"
-await_true '"$TEEPERF" ctl status "$recorder" >status && grep -q "^switches   1$" status' 'one switch'
+await_true '"$TEEPERF" ctl status "$recorder" >status && grep -q "^switches   1$" status' \
+	'one switch'
 # Names that nothing has change nothing.
 expect 1 "$TEEPERF" ctl drop nosuch "$recorder"
 says "'nosuch'.*matches none of the [0-9]* known instrumented functions.*--module" err
@@ -234,7 +236,8 @@ calls parse_line 10
 
 # The trace grows with what the lists differ by, not with the square of that.
 for list in 1 2; do
-	awk -v list=$list 'BEGIN { for (i = 0; i < 1000; i++) print "fun:f" list "_" i }' >many.$list
+	awk -v list=$list \
+		'BEGIN { for (i = 0; i < 1000; i++) print "fun:f" list "_" i }' >many.$list
 done
 start --control
 for list in 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2 1 2; do

@@ -20,7 +20,8 @@ start() {
 # is_on STATE: wait until the recording is.
 is_on() {
 	state=$1
-	await_true '"$TEEPERF" ctl status "$recorder" 2>&1 | grep -q "^recording  $state\$"' "a recording that is $1"
+	await_true '"$TEEPERF" ctl status "$recorder" 2>&1 | grep -q "^recording  $state\$"' \
+		"a recording that is $1"
 	expect 0 "$TEEPERF" ctl status "$recorder"
 }
 stop() {
@@ -60,7 +61,8 @@ stop
 
 # What is complete is in the file after a flush, though it would have been drained at the end.
 start --control --drain end ./main
-await_true 'expect 0 "$TEEPERF" ctl flush "$recorder"; facts ctl.trace; [ "$(fact chunks_sections)" -gt 0 ]' 'a chunk in the file'
+await_true 'expect 0 "$TEEPERF" ctl flush "$recorder"; facts ctl.trace; [ "$(fact chunks_sections)" -gt 0 ]' \
+	'a chunk in the file'
 says '^threads=1$' facts
 stop
 
@@ -98,7 +100,8 @@ stop
 facts ctl.trace switches=off,on,off
 
 # The program has another use for the signal.
-begin run sh -c "trap '' URG; exec \"\$@\"" sh "$TEEPERF" record -o used.trace --control ./main still
+begin run sh -c "trap '' URG; exec \"\$@\"" sh "$TEEPERF" record -o used.trace \
+	--control ./main still
 await run.out ready
 program=$(sed -n 's/^ready //p' run.out)
 stop
@@ -191,7 +194,8 @@ EOF
 rm -f ctl.trace*
 start -f --control --drain end ./two
 child=$(sed -n 's/^child //p' run.out)
-await_true 'expect 0 "$TEEPERF" ctl flush "$recorder"; facts "ctl.trace.$child"; [ "$(fact chunks_sections)" -gt 0 ]' 'a chunk of the child'
+await_true 'expect 0 "$TEEPERF" ctl flush "$recorder"; facts "ctl.trace.$child"; [ "$(fact chunks_sections)" -gt 0 ]' \
+	'a chunk of the child'
 says '^end_sections=0$' facts
 expect 0 "$TEEPERF" ctl status "$recorder"
 [ "$(sed -n 's/^records *\([0-9]*\).*/\1/p' out)" -gt 0 ] || fail "$(cat out)"

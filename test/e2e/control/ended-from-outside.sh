@@ -84,7 +84,8 @@ status = os.waitpid(pid, 0)[1]
 if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGTERM:
     sys.exit(f"the recorder's status is {status}: {said.decode(errors='replace')}")
 EOP
-timeout 300 python3 keyboard.py "$TEEPERF" record -q -o keyboard.trace ./fake 20000 pause || fail "Ctrl-C in the background"
+timeout 300 python3 keyboard.py "$TEEPERF" record -q -o keyboard.trace ./fake 20000 pause ||
+	fail "Ctrl-C in the background"
 facts keyboard.trace records=20000 end_sections=1 exit=2/15
 
 # What was not recorded could have been.

@@ -45,7 +45,8 @@ for seconds in 2 4 8 16 32; do
 	rm -f end
 	begin run "$TEEPERF" record -o steps.trace --budget 5% ./steps
 	recorder=$begun
-	await_true '"$TEEPERF" ctl status "$recorder" >status 2>&1 && grep -q "^functions  all but" status' 'a function that is off'
+	await_true '"$TEEPERF" ctl status "$recorder" >status 2>&1 && grep -q "^functions  all but" status' \
+		'a function that is off'
 	sleep $seconds
 	: >end
 	ended 0 run
@@ -65,11 +66,13 @@ says '^main,1,' top.csv
 expect 0 "$TEEPERF" analyze steps.trace
 says '^estimated  all calls of 1 of these functions' out
 says '^ *calls +recorded +estimated +\+/-' out
-! grep -E '^ *[0-9,]+ +[0-9.]+% .* (slow|main)$' out || fail 'a function that was always on is not exact'
+! grep -E '^ *[0-9,]+ +[0-9.]+% .* (slow|main)$' out ||
+	fail 'a function that was always on is not exact'
 expect 0 "$TEEPERF" analyze --format json steps.trace
 mv out top.json
 says '"id": *"estimated"' top.json
-expect 0 "$TEEPERF" query --format csv steps.trace "SELECT function, calls, calls_estimated, calls_estimated_pm,
+expect 0 "$TEEPERF" query --format csv steps.trace \
+	"SELECT function, calls, calls_estimated, calls_estimated_pm,
 	inclusive_estimated_ns, inclusive_estimated_pm_ns FROM functions"
 mv out sql.csv
 expect 0 "$TEEPERF" export --format sqlite -o steps.sqlite steps.trace

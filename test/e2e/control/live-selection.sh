@@ -321,14 +321,16 @@ for shape in inline dual; do
 	echo "$shape: $(cat told)"
 	facts storm.trace
 	"$TEEPERF" dump storm.trace >dump.txt
-	[ "$(sed -n 's/^\tselection \([0-9]*\) .*/\1/p' dump.txt | sort -n | tail -n 1)" -ge "$switches" ] ||
+	[ "$(sed -n 's/^\tselection \([0-9]*\) .*/\1/p' dump.txt | sort -n |
+		tail -n 1)" -ge "$switches" ] ||
 		fail "$shape: the trace does not have all selections"
 	# It is the same when it was written down as text.
 	"$TEEPERF" dump --assemble dump.txt -o again.trace
 	"$TEEPERF" dump again.trace >again.txt
 	cmp dump.txt again.txt
 	odd=
-	for note in unmatched-enters unmatched-exits unknown-resyncs holes reserved missing switches-missed selections-unknown; do
+	for note in unmatched-enters unmatched-exits unknown-resyncs holes reserved missing \
+		switches-missed selections-unknown; do
 		odd="$odd --fail-if note:$note"
 	done
 	expect 0 "$TEEPERF" analyze storm.trace --view top --format csv --limit 0 $odd

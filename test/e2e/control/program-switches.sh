@@ -57,7 +57,8 @@ for level in -O0 -O2; do
 		says '^0$' out
 		fake=
 		facts part.trace lost=0 switches=on,off,on,off,on,off host.on_start=off
-		"$TEEPERF" analyze part.trace --format csv >top.csv 2>err || fail "analyze: $(cat err)"
+		"$TEEPERF" analyze part.trace --format csv >top.csv 2>err ||
+			fail "analyze: $(cat err)"
 		says '^wanted,74070,' top.csv
 		if grep -q '^unwanted,' top.csv; then fail "what was off is there ($clock)"; fi
 		if grep -q '^teeperf_' top.csv; then fail "the switches are there ($clock)"; fi

@@ -57,7 +57,8 @@ only() {
 			sub(/\.(llvm\.)?[0-9]+$/, "", $1)
 			calls[$1] += $2
 		}
-		END { for (name in calls) print name "=" calls[name] }' top.csv | sort | tr '\n' ' ')
+		END { for (name in calls) print name "=" calls[name] }' top.csv | sort |
+		tr '\n' ' ')
 	[ "$got" = "$desired" ] || {
 		cat err notes >&2
 		fail "'$list' gives '$got', not '$desired'"

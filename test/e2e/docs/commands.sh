@@ -8,4 +8,5 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
 cd "$root"
-python3 "$lib/doc_commands.py" "$TEEPERF" README.md SECURITY.md docs/commands.md docs/tutorial.md docs/howto/*.md
+python3 "$lib/doc_commands.py" "$TEEPERF" README.md SECURITY.md docs/commands.md docs/tutorial.md \
+	docs/howto/*.md

@@ -69,7 +69,8 @@ try() {
 	"$TEEPERF" cc -g "$@" app.c -o app -lpthread 2>cc.err || {
 		# An lld of another LLVM, which a clang took that has none of its own, reads no
 		# bitcode of this one.
-		grep -q 'invalid linker name\|unable to find\|cannot find\|Producer: .* Reader: ' cc.err && {
+		grep -q 'invalid linker name\|unable to find\|cannot find\|Producer: .* Reader: ' \
+			cc.err && {
 			echo "not tried, not there: $*"
 			return
 		}
@@ -99,8 +100,9 @@ if [ "${TEEPERF_FULL-}" = 1 ]; then
 			for kind in '' -static -static-pie -no-pie; do
 				# gold has no option that this needs.
 				[ "$linker$kind" != gold-static-pie ] || continue
-				for more in '' '-ffunction-sections -Wl,--gc-sections' '-Wl,-z,now,-z,relro' \
-					'-fno-plt -fomit-frame-pointer' '-fno-omit-frame-pointer'; do
+				for more in '' '-ffunction-sections -Wl,--gc-sections' \
+					'-Wl,-z,now,-z,relro' '-fno-plt -fomit-frame-pointer' \
+					'-fno-omit-frame-pointer'; do
 					try $level $kind $more -fuse-ld=$linker
 				done
 			done
@@ -142,8 +144,8 @@ EOS
 if "$TEEPERF" cc -g -O1 -ffunction-sections -fuse-ld=lld -Wl,--icf=all same.c -o same 2>cc.err; then
 	expect 0 "$TEEPERF" record -q -o run.trace -- ./same
 	"$TEEPERF" analyze run.trace --format csv 2>notes >top.csv
-	[ "$(awk -F, '$1 == "first" || $1 == "second" { sum += $2 } END { print sum }' top.csv)" = 100 ] ||
-		fail "folded functions: $(cat top.csv)"
+	[ "$(awk -F, '$1 == "first" || $1 == "second" { sum += $2 } END { print sum }' top.csv)" = \
+		100 ] || fail "folded functions: $(cat top.csv)"
 fi
 
 # Stripped: with its debug file by build ID, with nothing but the dynamic symbols, with nothing.

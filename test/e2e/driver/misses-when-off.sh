@@ -49,7 +49,8 @@ count native src/lua
 cmp native.said dual.said || fail "they do not do the same"
 read -r instructions misses <native.counts
 read -r with with_misses <dual.counts
-echo "native: $instructions instructions, $misses misses; with records that nobody takes: $with, $with_misses"
+echo "native: $instructions instructions, $misses misses; with records that nobody takes:" \
+	"$with, $with_misses"
 [ "$with" -gt "$instructions" ] || fail "nothing is instrumented"
 [ $((with * 100)) -le $((instructions * 105)) ] || fail "more than 5 % more instructions"
 # All that runs of native Lua fits into 32 KiB, nearly: a ratio of a few misses says little.

@@ -70,31 +70,37 @@ for clang in /usr/bin/clang-[0-9]*; do
 		"$clang" -O1 app.o "$libraries/../libteeperf.a" -o app
 		expect 0 "$TEEPERF" record --quiet -o app.trace -- ./app
 		"$TEEPERF" analyze app.trace --format csv | grep -q '^"\{0,1\}twice"\{0,1\},100,' ||
-			fail "clang $major: the calls are not recorded: $("$TEEPERF" analyze app.trace)"
+			fail "clang $major: the calls are not recorded: $("$TEEPERF" analyze \
+				app.trace)"
 		opt=$(dirname "$(readlink -f "$clang")")/opt
 		if [ -x "$opt" ]; then
 			"$clang" -O1 -S -emit-llvm app.c -o app.ll
-			expect 0 "$opt" -load-pass-plugin="$plugin" -passes=teeperf -S app.ll -o out.ll
-			grep -q __teeperf_ out.ll || fail "opt of LLVM $major has not instrumented anything"
+			expect 0 "$opt" -load-pass-plugin="$plugin" -passes=teeperf -S app.ll \
+				-o out.ll
+			grep -q __teeperf_ out.ll ||
+				fail "opt of LLVM $major has not instrumented anything"
 			refused "^error: no TeePerf plugin for LLVM $major," \
-				"$opt" -load-pass-plugin=one/TeePerf.so -passes=teeperf -S app.ll -o refused.o
+				"$opt" -load-pass-plugin=one/TeePerf.so -passes=teeperf -S app.ll \
+				-o refused.o
 		fi
 		lld=$(dirname "$(readlink -f "$clang")")/ld.lld
 		if [ "$major" -ge 15 ] && [ -x "$lld" ]; then
 			"$clang" -flto -O1 -c app.c -o lto.o
-			expect 0 "$clang" -flto -O1 --ld-path="$lld" -Wl,--load-pass-plugin="$plugin" lto.o \
+			expect 0 "$clang" -flto -O1 --ld-path="$lld" \
+				-Wl,--load-pass-plugin="$plugin" lto.o \
 				"$libraries/../libteeperf.a" -o lto
-			nm lto | grep -q __teeperf_module || fail "lld of LLVM $major has not instrumented"
-			expect 1 "$clang" -flto -O1 --ld-path="$lld" -Wl,--load-pass-plugin=one/TeePerf.so \
-				lto.o -o refused.o
+			nm lto | grep -q __teeperf_module ||
+				fail "lld of LLVM $major has not instrumented"
+			expect 1 "$clang" -flto -O1 --ld-path="$lld" \
+				-Wl,--load-pass-plugin=one/TeePerf.so lto.o -o refused.o
 			says "^error: no TeePerf plugin for LLVM $major," err
 		fi
 	fi
 	# The plugin of another major, named by its own path.
 	for other in $built; do
 		[ "$other" != "$major" ] || continue
-		refused "^error: '.*' is the TeePerf plugin for LLVM $other, but this compiler has LLVM $major:" \
-			"$clang" -fpass-plugin="$libraries/llvm-$other/TeePerf.so" -O1 -c app.c -o refused.o
+		refused "^error: '.*' is the TeePerf plugin for LLVM $other, but this compiler has LLVM $major:" "$clang" \
+			-fpass-plugin="$libraries/llvm-$other/TeePerf.so" -O1 -c app.c -o refused.o
 	done
 done
 [ $tried -gt 0 ] || fail "no clang was tried"
@@ -117,4 +123,5 @@ echo nonsense >"one/llvm-$major/TeePerf.so"
 refused "^error: the TeePerf plugin for LLVM $major cannot be loaded: " \
 	"$clang" -fpass-plugin=one/TeePerf.so -O1 -c app.c -o refused.o
 # A program without LLVM only loads it.
-python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$plugin" || fail "it ends a program without LLVM"
+python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$plugin" ||
+	fail "it ends a program without LLVM"

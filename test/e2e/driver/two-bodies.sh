@@ -160,10 +160,12 @@ int main(int argc, char **)
 	return 0;
 }
 EOS
-printf 'fun:%s\n' deep other catches lands jumps round_of marked twin twin_too _Z6sharedi left_over >list.allow
+printf 'fun:%s\n' deep other catches lands jumps round_of marked twin twin_too _Z6sharedi \
+	left_over >list.allow
 
 # What it prints without TeePerf.
-${CXX:-c++} -O1 -I "$root/include" app.cc other.cc -o app -pthread || skip "no C++ compiler (CXX=${CXX:-c++})"
+${CXX:-c++} -O1 -I "$root/include" app.cc other.cc -o app -pthread ||
+	skip "no C++ compiler (CXX=${CXX:-c++})"
 expect 0 ./app
 mv out native
 
@@ -190,7 +192,8 @@ counted() {
 	cmp -s out native || fail "$1: while it is recorded it computes $(diff native out)"
 	"$TEEPERF" analyze run.trace --format csv 2>notes >top.csv
 	# Which of the twins' names one has whom a linker has made one is up to the linker.
-	sed 1d top.csv | awk -F, '{ sub("_too", "", $1); calls[$1] += $2 } END { for (f in calls) print f, calls[f] }' | sort >got
+	sed 1d top.csv | awk -F, \
+		'{ sub("_too", "", $1); calls[$1] += $2 } END { for (f in calls) print f, calls[f] }' | sort >got
 	grep -v ^phase native | sort | diff - got || fail "$1: the counts differ: $(cat notes)"
 	"$TEEPERF" analyze run.trace --view tree --format csv >tree.csv 2>notes
 	! grep -Ei 'unmatched|problem|damag' notes || fail "$1: $(cat notes)"
@@ -199,12 +202,14 @@ counted() {
 
 # try OPTION...: as a whole, one build.
 try() {
-	set -- "$TEEPERF" c++ --shape=dual --allowlist list.allow --check off -g -I "$root/include" "$@" app.cc other.cc \
-		-o app -pthread
+	set -- "$TEEPERF" c++ --shape=dual --allowlist list.allow --check off -g \
+		-I "$root/include" "$@" app.cc other.cc -o app -pthread
 	case "$*" in *-flto*) lto "$@" || return 0 ;; esac
 	built "$*" "$@" || return 0
-	[ "$(nm app | grep -c ' t .*\.recorded$')" -ge 6 ] || fail "$*: where are the second bodies? $(nm app)"
-	nm app | grep -q ' t lands.recorded' && fail "$*: a function that calls setjmp has two bodies"
+	[ "$(nm app | grep -c ' t .*\.recorded$')" -ge 6 ] ||
+		fail "$*: where are the second bodies? $(nm app)"
+	nm app | grep -q ' t lands.recorded' &&
+		fail "$*: a function that calls setjmp has two bodies"
 	counted "$*"
 	# Both bodies are the function for a debugger, and its own address has its line.
 	if command -v gdb >/dev/null && command -v addr2line >/dev/null; then
@@ -218,8 +223,8 @@ try() {
 }
 # in_line OPTION...: a build in which no function can have two bodies.
 in_line() {
-	set -- "$TEEPERF" c++ --shape=dual --allowlist list.allow --check off -g -I "$root/include" "$@" app.cc other.cc \
-		-o app -pthread
+	set -- "$TEEPERF" c++ --shape=dual --allowlist list.allow --check off -g \
+		-I "$root/include" "$@" app.cc other.cc -o app -pthread
 	built "$*" "$@" || return 0
 	! nm app | grep '\.recorded$' || fail "$*: these have a second body"
 	counted "$*"
@@ -230,19 +235,23 @@ in_line() {
 lld=lld
 ! command -v "ld.lld-$(llvm)" >/dev/null || lld=lld-$(llvm)
 tried=0
-"$TEEPERF" c++ --shape=inline --allowlist list.allow --check off -g -O2 -I "$root/include" app.cc other.cc -o app -pthread
+"$TEEPERF" c++ --shape=inline --allowlist list.allow --check off -g -O2 \
+	-I "$root/include" app.cc other.cc -o app -pthread
 counted 'in line'
 try -O0 -no-pie
 try -O2 -static
 try -O2 -fPIC -ffunction-sections -fdata-sections -Wl,--gc-sections -fuse-ld=mold
-[ ! -e app ] || ! nm app | grep left_over || fail 'what nobody calls is still there, for the sake of a second body'
+[ ! -e app ] || ! nm app | grep left_over ||
+	fail 'what nobody calls is still there, for the sake of a second body'
 try -O2 -flto=thin -fuse-ld=$lld -Wl,--icf=all,--gc-sections -ffunction-sections
 try -O1 -fsanitize=address
 try -Os -fcf-protection=full -fstack-protector-all -fno-omit-frame-pointer
 if [ "$(uname -m)" = x86_64 ]; then
-	objdump -d --no-show-raw-insn app | awk '/^[0-9a-f]+ <deep>:$/ { left = 3; next } left-- > 0' >begin
+	objdump -d --no-show-raw-insn app |
+		awk '/^[0-9a-f]+ <deep>:$/ { left = 3; next } left-- > 0' >begin
 	says 'endbr64' begin
-	[ "$(awk '{ printf "%s ", $2 }' begin)" = 'endbr64 cmpb jne ' ] || fail "how does a function begin? $(cat begin)"
+	[ "$(awk '{ printf "%s ", $2 }' begin)" = 'endbr64 cmpb jne ' ] ||
+		fail "how does a function begin? $(cat begin)"
 fi
 try -O2 -static-pie
 [ $tried -ge 4 ] || fail "only $tried builds"
@@ -261,7 +270,8 @@ all() {
 	done
 	for lto in -flto -flto=thin; do
 		for kind in -pie -no-pie -static -static-pie -fcf-protection=full; do
-			try $1 $lto $kind -fuse-ld=$lld -Wl,--icf=all,--gc-sections -ffunction-sections
+			try $1 $lto $kind -fuse-ld=$lld -Wl,--icf=all,--gc-sections \
+				-ffunction-sections
 		done
 	done
 	try $1 -fno-optimize-sibling-calls -fstack-clash-protection
@@ -282,9 +292,11 @@ if [ "$full" = 1 ]; then
 fi
 
 # Switched 100 times while three threads call.
-"$TEEPERF" c++ --shape=dual --allowlist list.allow --check off -O2 -g -I "$root/include" app.cc other.cc -o app -pthread
+"$TEEPERF" c++ --shape=dual --allowlist list.allow --check off -O2 -g \
+	-I "$root/include" app.cc other.cc -o app -pthread
 expect 0 "$TEEPERF" record -q --mode full --size 128M -o run.trace -- ./app storm
 "$TEEPERF" analyze run.trace --format csv 2>notes >top.csv
 ! grep -Ei 'unmatched|problem|damag' notes || fail "switched: $(cat notes)"
-[ "$(awk -F, '$1 == "marked" { print $2 }' top.csv)" = 5000 ] || fail "switched: $(cat top.csv notes)"
+[ "$(awk -F, '$1 == "marked" { print $2 }' top.csv)" = 5000 ] ||
+	fail "switched: $(cat top.csv notes)"
 echo "$tried builds"

@@ -81,8 +81,7 @@ adds_up() {
 		awk -F, 'NR > 1 { s += $6 } END { print s + 0 }')
 	[ "$found" = "$1" ] || fail "the threads have $found calls, not $1"
 	found=$("$TEEPERF" query --format csv run.trace \
-		'SELECT (SELECT sum(calls) FROM threads) AS t, (SELECT sum(calls) FROM functions) AS f' \
-		2>notes | tail -n 1)
+		'SELECT (SELECT sum(calls) FROM threads) AS t, (SELECT sum(calls) FROM functions) AS f' 2>notes | tail -n 1)
 	[ "$found" = "$1,$1" ] || fail "the tables have '$found' calls, not $1"
 }
 
@@ -98,15 +97,27 @@ expect 0 "$TEEPERF" cc --level=count -O2 -g -pthread -DCALLS=$calls -o counted a
 expect 0 "$TEEPERF" cc --level=count -O2 -g -shared -fPIC -o library.so library.c
 for clock in tsc soft none; do
 	expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./counted
-	[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv notes >&2; fail "counts ($clock)"; }
+	[ "$(calls)" = "main=1 step=$all work=8 " ] || {
+		cat top.csv notes >&2
+		fail "counts ($clock)"
+	}
 	holds 0
 done
 expect 0 "$TEEPERF" record -q -o run.trace -- ./counted stays
-[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "counts of running threads"; }
+[ "$(calls)" = "main=1 step=$all work=8 " ] || {
+	cat top.csv >&2
+	fail "counts of running threads"
+}
 expect 137 "$TEEPERF" record -q -o run.trace -- ./counted killed
-[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "counts of a killed program"; }
+[ "$(calls)" = "main=1 step=$all work=8 " ] || {
+	cat top.csv >&2
+	fail "counts of a killed program"
+}
 expect 0 "$TEEPERF" record -q -o run.trace -- ./counted library
-[ "$(calls)" = "main=1 other=3000 step=$all work=8 " ] || { cat top.csv >&2; fail "counts in a library"; }
+[ "$(calls)" = "main=1 other=3000 step=$all work=8 " ] || {
+	cat top.csv >&2
+	fail "counts in a library"
+}
 # Counted and with events, in one program.
 printf 'fun:*\nfun:step=count\n' >mixed.allow
 expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -DCALLS=$calls -o mixed app.c -ldl
@@ -117,15 +128,22 @@ holds 18
 expect 0 "$TEEPERF" cc --level=sample/7 -O2 -g -pthread -DCALLS=$calls -o sampled app.c -ldl
 for clock in tsc soft none; do
 	expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./sampled
-	[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "calls, sampled ($clock)"; }
+	[ "$(calls)" = "main=1 step=$all work=8 " ] || {
+		cat top.csv >&2
+		fail "calls, sampled ($clock)"
+	}
 	# One in seven, rounded up, in each of 8 threads.
 	sampled=$(((calls + 6) / 7))
-	awk -F, -v timed=$((8 * sampled)) '$1 == "step" { exit $12 != timed }' top.csv || fail "one in seven ($clock)"
+	awk -F, -v timed=$((8 * sampled)) '$1 == "step" { exit $12 != timed }' top.csv ||
+		fail "one in seven ($clock)"
 	holds $((2 + 16 + 16 * sampled))
 	adds_up $((all + 9))
 done
 expect 137 "$TEEPERF" record -q -o run.trace -- ./sampled killed
-[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "samples of a killed program"; }
+[ "$(calls)" = "main=1 step=$all work=8 " ] || {
+	cat top.csv >&2
+	fail "samples of a killed program"
+}
 # By a list, and in one program with events and counts.
 printf 'fun:step=sample/100\nfun:work=count\nfun:main\n' >mixed.allow
 expect 0 "$TEEPERF" cc --allowlist=mixed.allow -O2 -g -pthread -DCALLS=$calls -o mixed app.c -ldl
@@ -138,10 +156,13 @@ adds_up $((all + 9))
 "$TEEPERF" analyze run.trace --ignore main >table
 grep -q '^counted  *1 function left out' table || fail "nothing tells of counts that are left out"
 "$TEEPERF" analyze run.trace --ignore main --format csv >top.csv 2>notes
-awk -F, -v all=$all '$1 == "step" { exit !($2 == all && $12 == all / 100) } $1 == "work" { exit 1 }' top.csv ||
-	{ cat top.csv >&2; fail "filtered samples"; }
+awk -F, -v all=$all '$1 == "step" { exit !($2 == all && $12 == all / 100) } $1 == "work" { exit 1 }' top.csv || {
+	cat top.csv >&2
+	fail "filtered samples"
+}
 "$TEEPERF" analyze run.trace --time-range 0..1000s >table
-grep -q '^sampled  *1 function with the recorded calls only' table || fail "nothing tells that samples are not scaled"
+grep -q '^sampled  *1 function with the recorded calls only' table ||
+	fail "nothing tells that samples are not scaled"
 # More than one object file, more functions than one record holds.
 awk 'BEGIN {
 	for (i = 0; i < 2500; i++)
@@ -158,9 +179,12 @@ awk 'BEGIN {
 expect 0 "$TEEPERF" cc --level=count -O1 -o many many.c more.c
 expect 0 "$TEEPERF" record -q -o run.trace -- ./many
 calls >many.calls
-[ "$("$TEEPERF" analyze run.trace --view top --format csv 2>/dev/null | awk -F, 'NR > 1 { s += $2 } END { print s }')" = \
-	"$(awk 'BEGIN { for (i = 0; i < 2500; i++) s += i % 7; print s + 1 + 5 }')" ] || fail "the sum of many counts"
-tr ' ' '\n' <many.calls | awk -F= '/^f[0-9]/ && $1 != "f0" && $2 != substr($1, 2) % 7 { exit 1 }' || fail "one of many counts"
+[ "$("$TEEPERF" analyze run.trace --view top --format csv 2>/dev/null |
+	awk -F, 'NR > 1 { s += $2 } END { print s }')" = \
+	"$(awk 'BEGIN { for (i = 0; i < 2500; i++) s += i % 7; print s + 1 + 5 }')" ] ||
+	fail "the sum of many counts"
+tr ' ' '\n' <many.calls | awk -F= '/^f[0-9]/ && $1 != "f0" && $2 != substr($1, 2) % 7 { exit 1 }' ||
+	fail "one of many counts"
 
 # What initialises a static member of a template is in both object files, and the linker keeps one.
 cat >member.h <<'EOS'
@@ -186,7 +210,8 @@ for level in count sample/2; do
 done
 
 # The same calls whatever the code looks like.
-for options in '--level=sample/1' '--shape=inline' '--shape=call' '--exits=untimed' '--shape=call --exits=untimed' \
+for options in '--level=sample/1' '--shape=inline' '--shape=call' \
+	'--exits=untimed' '--shape=call --exits=untimed' \
 	'--shape=call --clock=tsc' '--clock=soft' '--clock=soft --shape=call'; do
 	# shellcheck disable=SC2086
 	expect 0 "$TEEPERF" cc $options -O2 -g -pthread -DCALLS=$calls -o events app.c -ldl
@@ -195,7 +220,10 @@ for options in '--level=sample/1' '--shape=inline' '--shape=call' '--exits=untim
 		*=tsc:soft | *=tsc:none | *=soft*:tsc) continue ;;
 		esac
 		expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./events
-		[ "$(calls)" = "main=1 step=$all work=8 " ] || { cat top.csv >&2; fail "calls with $options, $clock"; }
+		[ "$(calls)" = "main=1 step=$all work=8 " ] || {
+			cat top.csv >&2
+			fail "calls with $options, $clock"
+		}
 		holds $((2 * all + 18))
 	done
 done

@@ -44,8 +44,9 @@ while [ $seed -lt $((first + count)) ]; do
 			[ $((number % 3)) != 0 ] || shape=call
 			[ $((number % 3)) != 1 ] || shape=dual
 			"clang-$major" -w "$level" -I/usr/include/csmith program.c -o alone
-			"$TEEPERF" cc --llvm "$major" --shape $shape -w "$level" -I/usr/include/csmith program.c \
-				-o program || fail "seed $seed is not compiled ($major $level)"
+			"$TEEPERF" cc --llvm "$major" --shape $shape -w "$level" \
+				-I/usr/include/csmith program.c -o program ||
+				fail "seed $seed is not compiled ($major $level)"
 			checksum 5 ./alone >alone.out
 			# Without a recorder, ...
 			if grep -q 'exit status 124' alone.out; then
@@ -64,11 +65,12 @@ while [ $seed -lt $((first + count)) ]; do
 			grep -q 'exit status 0' alone.out || continue
 			ended=$((ended + 1))
 			# ... and with one.
-			checksum $long "$TEEPERF" record -q --mode full --size 16M --ready 1M -o run.trace -- ./program \
-				>program.out
+			checksum $long "$TEEPERF" record -q --mode full --size 16M --ready 1M \
+				-o run.trace -- ./program >program.out
 			cmp alone.out program.out || {
 				cp program.c "seed-$seed.c"
-				fail "seed $seed does something else when it is recorded (LLVM $major, $level, $shape)"
+				fail "seed $seed does something else when it is recorded (LLVM" \
+					"$major, $level, $shape)"
 			}
 		done
 	done

@@ -25,8 +25,10 @@ lose() {
 	sum=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
 		{ events += $column["events"]; lost += $column["lost"] } END { print events + 0, lost + 0 }' threads.csv)
 	events=${sum% *} lost=${sum#* }
-	printf '%s %s: %s events, %s recorded, %s lost\n' "$clock" "$*" "$((2 * made))" "$events" "$lost"
-	[ "$((events + lost))" = "$((2 * made))" ] || fail "$clock $*: $made calls, but $events events and $lost lost"
+	printf '%s %s: %s events, %s recorded, %s lost\n' "$clock" "$*" "$((2 * made))" "$events" \
+		"$lost"
+	[ "$((events + lost))" = "$((2 * made))" ] ||
+		fail "$clock $*: $made calls, but $events events and $lost lost"
 	[ "$lost" -gt 0 ] || fail "$clock $*: nothing was lost"
 	[ "$events" -gt 0 ] || fail "$clock $*: nothing was recorded"
 }

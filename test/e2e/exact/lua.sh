@@ -103,8 +103,8 @@ fun:luaB_*=allow
 fun:luaG_*=sample/5
 EOS
 cp -R "$sources" src
-make -s -C src clean linux ALL=lua CC="$TEEPERF cc --allowlist=$PWD/levels.allow" MYLDFLAGS=-no-pie \
-	MYCFLAGS="$level -gdwarf-4 $lua_switches" >build.log 2>&1 || {
+make -s -C src clean linux ALL=lua CC="$TEEPERF cc --allowlist=$PWD/levels.allow" \
+	MYLDFLAGS=-no-pie MYCFLAGS="$level -gdwarf-4 $lua_switches" >build.log 2>&1 || {
 	cat build.log >&2
 	fail "Lua cannot be built"
 }

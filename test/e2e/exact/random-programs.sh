@@ -13,9 +13,11 @@ set -eu
 if [ "${TEEPERF_FULL:-0}" = 1 ]; then
 	python3 "$root/test/random/random_programs.py" 1000 1000 || fail "there are differences"
 else
-	python3 "$root/test/random/random_programs.py" --plain 5 1 24 || fail "there are differences"
+	python3 "$root/test/random/random_programs.py" --plain 5 1 24 ||
+		fail "there are differences"
 fi
 
 # The comparison itself: a program that does not have all of its functions recorded is seen.
-python3 "$root/test/random/random_programs.py" --spoil 1 2 >spoiled && fail "a lost function is not seen"
+python3 "$root/test/random/random_programs.py" --spoil 1 2 >spoiled &&
+	fail "a lost function is not seen"
 says '^2 programs, .* 2 failed' spoiled

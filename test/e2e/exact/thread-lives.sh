@@ -223,7 +223,8 @@ fun:step
 fun:work
 fun:handler
 EOS
-"$TEEPERF" cc --allowlist threads.allow -O1 -g -I "$lib" -I "$root/include" threads.c -o threads -lpthread
+"$TEEPERF" cc --allowlist threads.allow -O1 -g -I "$lib" -I "$root/include" threads.c -o threads \
+	-lpthread
 
 # run THREADS RECORD-OPTIONS... -- ARGUMENTS...: exact, with that many threads in the trace.
 run() {

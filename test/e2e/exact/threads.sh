@@ -46,7 +46,8 @@ for mode in full stream; do
 	"$TEEPERF" analyze run.trace --view threads --format csv >threads.csv
 	# thread,tid,name,events,lost,calls,busy_ns: 8 threads with work and its steps, and main.
 	awk -F, 'NR > 1 { print $4 "," $5 "," $6 }' threads.csv | sort | uniq -c >shapes
-	[ "$(awk '{ print $1 "x" $2 }' shapes | sort | tr '\n' ' ')" = "1x2,0,1 8x2000002,0,1000001 " ] || {
+	[ "$(awk '{ print $1 "x" $2 }' shapes | sort |
+		tr '\n' ' ')" = "1x2,0,1 8x2000002,0,1000001 " ] || {
 		cat threads.csv >&2
 		fail "the threads' calls are not exact ($mode)"
 	}

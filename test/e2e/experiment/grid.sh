@@ -84,12 +84,14 @@ says '2 runs failed and 1 timed out' err
 [ "$(cat out)" = "$PWD/results/report.html" ] || fail "the page is not named: $(cat out)"
 # Each of 8 experiments ran once to warm up and three times, with a step before and one behind.
 [ "$(wc -l <steps)" = 64 ] || fail "steps: $(wc -l <steps)"
-[ "$(sort steps | uniq -c | awk '{ print $1 }' | sort -u)" = 4 ] || fail "steps are not alike: $(sort steps | uniq -c)"
+[ "$(sort steps | uniq -c | awk '{ print $1 }' | sort -u)" = 4 ] ||
+	fail "steps are not alike: $(sort steps | uniq -c)"
 for folder in results/writes-*; do
 	[ "$(ls "$folder" | tr '\n' ' ')" = "1 2 3 " ] || fail "$folder has $(ls "$folder")"
 	[ "$(cat "$folder"/*/stderr | sort -u)" = problem ] || fail "no standard error in $folder"
 done
-[ "$(cat results/writes-other-20-with_space/2/stdout)" = "other 20 with space" ] || fail "its output is not kept"
+[ "$(cat results/writes-other-20-with_space/2/stdout)" = "other 20 with space" ] ||
+	fail "its output is not kept"
 [ "$(wc -c <results/writes-native-20-plain/1/data/file)" = 20000 ] || fail "its file is not kept"
 # What a run leaves behind is gone: also what ignores a polite request.
 [ -s sleepers ] || fail "nothing has slept"
@@ -113,7 +115,8 @@ expect 1 "$TEEPERF" experiment --retry grid.toml
 # ---- more of everything: only what is new runs
 sed -i 's/^sample_size = 3/sample_size = 4/; s/^size = \[1, 20\]/size = [1, 20, 30]/' grid.toml
 expect 1 "$TEEPERF" experiment grid.toml
-[ "$(grep -c '^after' steps)" = $((12 + 8 + 16)) ] || fail "not the new ones: $(sort steps | uniq -c)"
+[ "$(grep -c '^after' steps)" = $((12 + 8 + 16)) ] ||
+	fail "not the new ones: $(sort steps | uniq -c)"
 
 # ---- changed settings or another program: refused, or measured anew
 sed 's/{{ mode }}"\]$/{{ mode }}", "x"]/' grid.toml >changed.toml

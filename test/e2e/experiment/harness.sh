@@ -44,7 +44,8 @@ cp err notes
 cd demo-result
 for threads in 1 2 4; do
 	says "^Number of threads: $threads\$" sysbench-native-$threads-1G/1/stdout
-	[ -s sysbench-native-$threads-1G/deep-trace/teeperf.trace ] || fail "no deep trace with $threads threads"
+	[ -s sysbench-native-$threads-1G/deep-trace/teeperf.trace ] ||
+		fail "no deep trace with $threads threads"
 done
 # The file is gone, and what it took is known.
 [ ! -e dd-native-256M/1/data ] || fail "dd's file was not removed: $(ls dd-native-256M/1/data)"
@@ -76,5 +77,6 @@ else
 	says 'no system events are recorded: ' dd-native-256M/deep-trace/stderr
 fi
 cd ..
-command -v gramine-sgx >/dev/null || says 'note: Gramine is not installed: .* \(7 experiments\)' notes
+command -v gramine-sgx >/dev/null ||
+	says 'note: Gramine is not installed: .* \(7 experiments\)' notes
 [ -e /sys/class/powercap/intel-rapl ] || says 'note: not measured: energy: ' notes

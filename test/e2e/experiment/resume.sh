@@ -44,7 +44,8 @@ for round in 1 2 3; do
 	wait $begun 2>/dev/null || true
 	gone "$(cat hanging)"
 	# Nothing of the run that was cut counts.
-	[ "$(ls plan.results/*/*/result.tsv | wc -l)" = $((4 * round)) ] || fail "round $round: $(ls plan.results/*/*/result.tsv)"
+	[ "$(ls plan.results/*/*/result.tsv | wc -l)" = $((4 * round)) ] ||
+		fail "round $round: $(ls plan.results/*/*/result.tsv)"
 done
 
 # Ctrl-C, which comes as SIGTERM here, as a shell's background jobs ignore SIGINT: what there is, is
@@ -56,8 +57,10 @@ await_true '[ -s hanging ]' 'a run that hangs'
 kill -TERM $begun
 got=0
 wait $begun || got=$?
-[ $got = 143 ] || fail "it ended with $got, not as a program does that is terminated: $(cat session.err)"
-says "interrupted by signal 15, 10 runs are left: 'teeperf experiment plan.toml' continues" session.err
+[ $got = 143 ] ||
+	fail "it ended with $got, not as a program does that is terminated: $(cat session.err)"
+says "interrupted by signal 15, 10 runs are left: 'teeperf experiment plan.toml' continues" \
+	session.err
 gone "$(cat hanging)"
 [ "$(wc -l <plan.results/runs.csv)" = 15 ] || fail "not what there is: $(cat plan.results/runs.csv)"
 
@@ -65,12 +68,14 @@ gone "$(cat hanging)"
 echo 1000000 >limit
 expect 0 "$TEEPERF" experiment plan.toml
 awk -F, 'NR > 1 { print $4, $5, $6 }' plan.results/runs.csv >order
-[ "$(sort order | uniq | wc -l)" = 24 ] && [ "$(wc -l <order)" = 24 ] || fail "not each once: $(cat order)"
+[ "$(sort order | uniq | wc -l)" = 24 ] && [ "$(wc -l <order)" = 24 ] ||
+	fail "not each once: $(cat order)"
 for folder in plan.results/*/*/; do
 	[ "$(cut -f 2 "$folder/result.tsv" | sed -n 3p)" = done ] || fail "$folder is not done"
 done
 expect 0 "$TEEPERF" experiment -o whole plan.toml
-awk -F, 'NR > 1 { print $4, $5, $6 }' whole/runs.csv | cmp - order || fail "another order without interruptions"
+awk -F, 'NR > 1 { print $4, $5, $6 }' whole/runs.csv | cmp - order ||
+	fail "another order without interruptions"
 # Runs that were cut ran twice, all others once.
 [ "$(wc -l <runs)" = $((24 + 4 + 24)) ] || fail "runs: $(sort runs | uniq -c)"
 

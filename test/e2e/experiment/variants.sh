@@ -61,11 +61,13 @@ echo 'fun:once' >app.allow
 export TEEPERF
 cc -O1 -o app app.c 2>/dev/null || skip "no C compiler"
 expect 0 "$TEEPERF" experiment plan.toml
-[ "$(cat builds)" = "$PWD/app.allow" ] || fail "built otherwise than once, with the list: $(cat builds)"
+[ "$(cat builds)" = "$PWD/app.allow" ] ||
+	fail "built otherwise than once, with the list: $(cat builds)"
 cp err notes
 perf=yes
 grep -q 'perf is not installed' notes && perf=no
-[ "$(ls results/*/*/teeperf.trace | wc -l)" = $((4 + 6)) ] || fail "traces: $(ls results/*/*/teeperf.trace)"
+[ "$(ls results/*/*/teeperf.trace | wc -l)" = $((4 + 6)) ] ||
+	fail "traces: $(ls results/*/*/teeperf.trace)"
 python3 - $perf <<'EOF'
 import csv, sys
 runs = list(csv.DictReader(open("results/runs.csv")))
@@ -143,13 +145,15 @@ manifest = "own.template"
 EOF
 echo 'my = "own"' >enclave/own.template
 PATH=$PWD/bin:$PATH expect 0 "$TEEPERF" experiment enclave/plan.toml
-says "note: (Gramine is not installed: 'gramine-sgx'|this machine has no SGX).* \(4 experiments\)" err
+says "note: (Gramine is not installed: 'gramine-sgx'|this machine has no SGX).* \(4 experiments\)" \
+	err
 cd enclave/plan.results
 for size in 64M 1G; do
 	for kind in encrypted untrusted; do
 		cell=app-gramine-direct-$size-$kind
 		[ "$(wc -c <$cell/1/$kind/file)" = 1000 ] || fail "$cell has no file in its folder"
-		for definition in enclave_size=$size storage_type=$kind "entrypoint=.*/app" "cell_directory=.*/$cell"; do
+		for definition in enclave_size=$size storage_type=$kind "entrypoint=.*/app" \
+			"cell_directory=.*/$cell"; do
 			says "^# -D$definition\$" $cell/manifest/program.manifest
 		done
 		says '^sgx.enclave_size = "{{ enclave_size }}"$' $cell/manifest/program.manifest

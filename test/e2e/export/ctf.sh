@@ -30,7 +30,8 @@ says 'procname = "worker 1"' out
 expect 0 "$TEEPERF" dump --assemble long.txt -o long.trace
 expect 0 "$TEEPERF" export --format ctf -o long.ctf long.trace
 expect 0 babeltrace2 long.ctf
-python3 - long.ctf/thread-0 <<'EOS' || fail "packets are not from their first event to their last one"
+python3 - long.ctf/thread-0 \
+	<<'EOS' || fail "packets are not from their first event to their last one"
 import struct, sys
 data = open(sys.argv[1], "rb").read()
 packets = events = 0

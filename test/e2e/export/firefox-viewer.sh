@@ -9,7 +9,8 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
 cli=${TEEPERF_PROFILER_CLI:-$(command -v profiler-cli || true)}
-[ -n "$cli" ] || skip "no profiler-cli (npm install -g @firefox-devtools/profiler-cli, or TEEPERF_PROFILER_CLI)"
+[ -n "$cli" ] || skip "no profiler-cli (npm install -g @firefox-devtools/profiler-cli, or" \
+	"TEEPERF_PROFILER_CLI)"
 export HOME="$PWD"
 
 slices_traces
@@ -20,7 +21,8 @@ for name in program recursion resync switches cxx; do
 	# What its command "load" starts, but that gives up after half a second.
 	begin daemon "$cli" --daemon "$PWD/$name.json" --session $name
 	daemon=$begun
-	await_true '"$cli" profile info --session $name --json >out 2>err' "profiler-cli to load $name.json"
+	await_true '"$cli" profile info --session $name --json >out 2>err' \
+		"profiler-cli to load $name.json"
 	python3 -c 'import json, sys
 for process in json.load(open("out"))["processes"]:
     for thread in process["threads"]:

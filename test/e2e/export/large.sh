@@ -43,7 +43,8 @@ print(total, #table.concat(words):gsub("1", "one"))
 EOS
 	expect 0 "$TEEPERF" record -q --clock tsc -o real-lua.trace -- "$lua" work.lua
 	"$TEEPERF" dump real-lua.trace |
-		sed '/^\tpoint/d; s/^clock kind=tsc hz=[0-9]*/clock kind=tsc hz=1000000000/' >1ghz.txt
+		sed '/^\tpoint/d; s/^clock kind=tsc hz=[0-9]*/clock kind=tsc hz=1000000000/' \
+		>1ghz.txt
 	expect 0 "$TEEPERF" dump --assemble 1ghz.txt -o real-lua-1ghz.trace
 	set -- "$@" real-lua.trace real-lua-1ghz.trace
 else

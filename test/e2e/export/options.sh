@@ -37,16 +37,20 @@ while read -r format calls <&3; do
 		[ "--$option" != "$calls" ] || continue
 		rm -rf with with.*
 		status=0
-		"$TEEPERF" export --format $format $calls --$option $value -o with a.trace >out 2>err || status=$?
+		"$TEEPERF" export --format $format $calls --$option $value \
+			-o with a.trace >out 2>err || status=$?
 		case " $kinds " in
 		*" $kind "*|*" $format$calls "*)
 			[ $status = 0 ] || fail "'$format' refuses --$option: $(cat err)"
-			[ $option != split ] || { [ -e with.0001 ] && continue || fail "--split of $format"; }
+			[ $option != split ] || {
+				[ -e with.0001 ] && continue || fail "--split of $format"
+			}
 			[ "$(written without)" != "$(written with)" ] ||
 				fail "'$format' does not look at --$option"
 			taken=$((taken + 1)) ;;
 		*)
-			[ $status = 129 ] || fail "'$format' takes --$option, and should not: $status"
+			[ $status = 129 ] ||
+				fail "'$format' takes --$option, and should not: $status"
 			[ ! -e with ] || fail "'$format' was written with --$option" ;;
 		esac
 	done <<-EOS

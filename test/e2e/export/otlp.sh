@@ -17,6 +17,7 @@ for trace in *.trace; do
 	[ "$trace" = two-threads.trace ] || set -- "$@" "$trace"
 done
 python3 "$lib/export_otlp.py" "$@"
-expect 129 "$TEEPERF" export --format otlp --push http://127.0.0.1:1 --server parca two-threads.trace
+expect 129 "$TEEPERF" export --format otlp --push http://127.0.0.1:1 \
+	--server parca two-threads.trace
 says "goes to OpenTelemetry collectors only" err
 expect 129 "$TEEPERF" export --format otlp --label a two-threads.trace

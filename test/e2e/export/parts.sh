@@ -8,8 +8,10 @@ set -eu
 . "$lib/slices.sh"
 
 formats="chrome speedscope firefox"
-command -v protoc >/dev/null && formats="$formats perfetto" || echo "not with protoc, which is not here"
-command -v uftrace >/dev/null && formats="$formats uftrace" || echo "not with uftrace, which is not here"
+command -v protoc >/dev/null && formats="$formats perfetto" ||
+	echo "not with protoc, which is not here"
+command -v uftrace >/dev/null && formats="$formats uftrace" ||
+	echo "not with uftrace, which is not here"
 command -v babeltrace2 >/dev/null && formats="$formats ctf" ||
 	echo "not with babeltrace2, which is not here"
 
@@ -61,7 +63,8 @@ done
 # Stacks that are left and come back to: whatever the part, slices are nested and in order.
 expect 0 "$TEEPERF" dump --assemble "$root/test/golden/contexts/trace.txt" -o contexts.trace
 for format in $formats; do
-	for part in "--min-time 3" "--min-time 11 --time-range 20..180" "--depth 1" "--time-range 47..115"; do
+	for part in "--min-time 3" "--min-time 11 --time-range 20..180" "--depth 1" \
+		"--time-range 47..115"; do
 		rm -rf part
 		expect 0 "$TEEPERF" export $(slices_format $format) -o part $part contexts.trace
 		expect 0 python3 "$lib/slices.py" list $format part

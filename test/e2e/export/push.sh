@@ -13,7 +13,8 @@ command -v protoc >/dev/null || skip "no reader (package protobuf-compiler)"
 for case in two-threads compensated recursion; do
 	"$TEEPERF" dump --assemble "$root/test/golden/$case/trace.txt" -o $case.trace
 done
-awk '{ print } /^host$/ { print "\tline \"host=golden-machine\"" }' "$root/test/golden/compensated/trace.txt" >named.txt
+awk '{ print } /^host$/ { print "\tline \"host=golden-machine\"" }' \
+	"$root/test/golden/compensated/trace.txt" >named.txt
 "$TEEPERF" dump --assemble named.txt -o named.trace || fail "$(cat named.txt)"
 printf 'pass word\nwhatever\n' >password
 printf 'abc.def\n' >token

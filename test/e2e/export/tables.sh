@@ -15,16 +15,16 @@ done
 expect 0 "$TEEPERF" cc -O2 -g -pthread -o app "$lib/query_program.c"
 expect 0 "$TEEPERF" record -q --clock tsc -o app.trace -- ./app 3 60
 expect 0 "$TEEPERF" record -q --clock tsc -o groups.trace -- ./app 1 9000
-python3 "$lib/check_exports.py" "$TEEPERF" exports golden/*.trace app.trace --parquet groups.trace >checked ||
-	fail "$(cat checked)"
+python3 "$lib/check_exports.py" "$TEEPERF" exports golden/*.trace app.trace \
+	--parquet groups.trace >checked || fail "$(cat checked)"
 says '; [2-9] row groups' checked
 
 # ---- several runs in one directory, with names that a directory cannot have as they are
 cp app.trace 'a=b c.trace'
 expect 0 "$TEEPERF" export --format parquet -o runs app.trace
 expect 0 "$TEEPERF" export --format parquet -o runs 'a=b c.trace'
-[ -e 'runs/functions/run=app/functions.parquet' ] && [ -e 'runs/calls/run=a%3Db%20c/thread=0/calls.parquet' ] ||
-	fail "$(find runs)"
+[ -e 'runs/functions/run=app/functions.parquet' ] &&
+	[ -e 'runs/calls/run=a%3Db%20c/thread=0/calls.parquet' ] || fail "$(find runs)"
 expect 1 "$TEEPERF" export --format parquet -o runs app.trace
 says 'run=app.*already exists' err
 expect 1 "$TEEPERF" export --format parquet -o - app.trace
@@ -61,14 +61,19 @@ if [ -e /dev/full ]; then
 	says 'cannot write' err
 fi
 if command -v sqlite3 >/dev/null; then
-	sqlite3 -csv app.trace.sqlite "SELECT f.function, count(*), sum(c.self_raw_ns) FROM calls c JOIN functions f ON f.fn = c.fn
+	sqlite3 -csv app.trace.sqlite \
+		"SELECT f.function, count(*), sum(c.self_raw_ns) FROM calls c
+			JOIN functions f ON f.fn = c.fn
 		GROUP BY c.fn ORDER BY c.fn" >by_sqlite3
-	"$TEEPERF" query --format csv app.trace "SELECT f.function, count(*), sum(c.self_raw_ns) FROM calls c
-		JOIN functions f ON f.fn = c.fn GROUP BY c.fn ORDER BY c.fn" 2>/dev/null | tail -n +2 >by_query
+	"$TEEPERF" query --format csv app.trace \
+		"SELECT f.function, count(*), sum(c.self_raw_ns) FROM calls c
+		JOIN functions f ON f.fn = c.fn GROUP BY c.fn ORDER BY c.fn" 2>/dev/null |
+		tail -n +2 >by_query
 	tr -d '\r"' <by_sqlite3 | cmp - by_query || fail "the sqlite3 command reads something else"
 fi
 
 # ---- the filters that all commands have
 "$TEEPERF" export --format csv --min-time 1us -o part.csv app.trace
-"$TEEPERF" query --min-time 1us --format csv app.trace 'SELECT count(*) FROM calls' 2>/dev/null >part
+"$TEEPERF" query --min-time 1us --format csv app.trace \
+	'SELECT count(*) FROM calls' 2>/dev/null >part
 [ "$(($(wc -l <part.csv) - 1))" = "$(tail -n 1 part)" ] || fail "--min-time"

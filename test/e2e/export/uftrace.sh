@@ -46,7 +46,8 @@ says 'shop::attempt' out
 expect 0 uftrace report -d recursion.uftrace --no-pager -r 350ns~650ns
 says ' 0\.100 us +0\.100 us +1  a' out
 # And so has one that we have made.
-expect 0 "$TEEPERF" export --format uftrace --time-range 350..650 -o range.uftrace traces/recursion.trace
+expect 0 "$TEEPERF" export --format uftrace --time-range 350..650 \
+	-o range.uftrace traces/recursion.trace
 "$TEEPERF" analyze --raw --format csv --time-range 350..650 traces/recursion.trace >range.csv
 expect 0 uftrace report -d range.uftrace --no-pager
 cp out range.report

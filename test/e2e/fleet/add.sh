@@ -48,12 +48,12 @@ for build in before after; do
 		expect 0 "$TEEPERF" record -q --clock tsc -o $build$i.trace -- ./$build/program
 	done
 done
-expect 0 "$TEEPERF" fleet add --to runs/fleet --label environment=test --label "a b=c\"d" --label "q\"k=v" --git-revision 1234abcd \
-	before1.trace before2.trace
+expect 0 "$TEEPERF" fleet add --to runs/fleet --label environment=test --label "a b=c\"d" \
+	--label "q\"k=v" --git-revision 1234abcd before1.trace before2.trace
 says '^teeperf fleet add: added .before1.trace. as run [0-9]{8}-[0-9]{6}-[0-9a-f]{16}: [0-9]+ functions' err
 expect 0 "$TEEPERF" fleet add --to runs/fleet --host elsewhere after1.trace after2.trace
-python3 "$lib/fleet_check.py" "$TEEPERF" runs/fleet before1.trace before2.trace after1.trace after2.trace >checked ||
-	fail "$(cat checked)"
+python3 "$lib/fleet_check.py" "$TEEPERF" runs/fleet before1.trace before2.trace after1.trace \
+	after2.trace >checked || fail "$(cat checked)"
 says '^4 runs, [0-9]+ functions, [0-9]+ paths, [0-9]{2,} percentiles$' checked
 
 # Twice is once, under another name, too; nothing was written.

@@ -91,7 +91,8 @@ lines() {
 	grep '^fun:' "$1" | sort
 }
 expect 0 "$TEEPERF" fleet add -q --to single one.trace
-expect 0 "$TEEPERF" allowlist generate --profile one.trace --event-cost 10ns --budget 1% --no-sample -o trace.allow
+expect 0 "$TEEPERF" allowlist generate --profile one.trace --event-cost 10ns --budget 1% \
+	--no-sample -o trace.allow
 expect 0 "$TEEPERF" fleet allowlist --event-cost 10ns --budget 1% --no-sample -o single.allow single
 lines trace.allow >wanted
 lines single.allow | diff wanted - || fail "the list of a run, and of its trace"
@@ -101,9 +102,11 @@ says '^event +10\.0 ns a call, given' out
 says "$(grep '^# calls' trace.allow)" single.allow
 
 expect 0 "$TEEPERF" fleet add -q --to several one.trace two.trace tool.trace
-expect 0 "$TEEPERF" fleet allowlist --event-cost 10ns --budget 2% --no-sample --inventory app --inventory tool -o several.allow several
+expect 0 "$TEEPERF" fleet allowlist --event-cost 10ns --budget 2% --no-sample --inventory app \
+	--inventory tool -o several.allow several
 lines several.allow >lines
-printf 'fun:main\nfun:middle\nfun:only_here\nfun:spin\n' | cmp - lines || fail "$(cat several.allow)"
+printf 'fun:main\nfun:middle\nfun:only_here\nfun:spin\n' | cmp - lines ||
+	fail "$(cat several.allow)"
 says '^# middle: 11,000 calls, ' several.allow
 says '^# 2 different functions have this name$' several.allow
 expect 0 "$TEEPERF" cc -O1 -g --allowlist=several.allow -o chosen app.c

@@ -22,11 +22,13 @@ echo "pass word" >password
 python3 "$lib/fleet_push.py" "$TEEPERF" fleet >said || fail "$(cat said)"
 "$TEEPERF" fleet schema clickhouse >tables
 mkdir questions
-for question in top=most=1000 rare=program=program1 skip=most=25 cost=program hosts=least=0 regressions=least=0 \
-	p99=function=program0_function3; do
+for question in top=most=1000 rare=program=program1 skip=most=25 cost=program hosts=least=0 \
+	regressions=least=0 p99=function=program0_function3; do
 	name=${question%%=*}
-	"$TEEPERF" fleet query --show --dialect clickhouse --param "${question#*=}" $name >questions/$name.sql
-	"$TEEPERF" fleet query --format json --param "${question#*=}" fleet $name >questions/$name.json
+	"$TEEPERF" fleet query --show --dialect clickhouse \
+		--param "${question#*=}" $name >questions/$name.sql
+	"$TEEPERF" fleet query --format json \
+		--param "${question#*=}" fleet $name >questions/$name.json
 done
 node "$lib/fleet_chdb.cjs" "$modules" "$root/docs/fleet.md" tables statements questions >answers
 LIB=$lib python3 - >wanted <<'END_'

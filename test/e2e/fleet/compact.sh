@@ -21,7 +21,8 @@ add() {
 check() {
 	fleet=$1
 	shift
-	python3 "$lib/fleet_check.py" "$TEEPERF" "$fleet" "$@" >checked || fail "$fleet: $(cat checked)"
+	python3 "$lib/fleet_check.py" "$TEEPERF" "$fleet" "$@" >checked ||
+		fail "$fleet: $(cat checked)"
 }
 
 # In pieces, with a compaction after each; the result is that of all at once.
@@ -77,13 +78,15 @@ END
 ${CC:-cc} -shared -fPIC -O1 -o kill_nth.so kill_nth.c -ldl || skip "no C compiler"
 add few $(traces 0 5)
 kills=0
-for command in "fleet compact -q" "fleet expire -q --keep-last 1" "fleet add -q traces/6.trace traces/7.trace --to"; do
+for command in "fleet compact -q" "fleet expire -q --keep-last 1" \
+	"fleet add -q traces/6.trace traces/7.trace --to"; do
 	n=1
 	while :; do
 		rm -rf killed
 		cp -r few killed
 		got=0
-		KILL_NTH=$n LD_PRELOAD=$PWD/kill_nth.so "$TEEPERF" $command killed >out 2>err || got=$?
+		KILL_NTH=$n LD_PRELOAD=$PWD/kill_nth.so "$TEEPERF" $command killed \
+			>out 2>err || got=$?
 		case $command in
 		*compact*) check killed $(traces 0 5) ;;
 		*) # What is there is whole; once more completes it.

@@ -22,15 +22,19 @@ expect 0 "$TEEPERF" fleet compact fleet
 node "$lib/fleet_duckdb.cjs" "$modules" "$root/docs/fleet.md" >after
 cmp before after || fail "$(diff before after)"
 for i in $(seq 0 $((runs - 1))); do
-	"$TEEPERF" query --format tsv traces/$i.trace 'SELECT fn_key, function, calls, self_ns FROM functions' 2>/dev/null | tail -n +2
+	"$TEEPERF" query --format tsv traces/$i.trace \
+		'SELECT fn_key, function, calls, self_ns FROM functions' 2>/dev/null | tail -n +2
 done | awk -F '\t' '{ name[$1] = $2; runs[$1]++; calls[$1] += $3; self[$1] += $4 }
-	END { for (key in name) printf "1\t%s\t%s\t%d\t%d\t%.0f\n", key, name[key], runs[key], calls[key], self[key] }' | sort >wanted
-grep '^1' before | sort | cmp - wanted || fail "functions: $(grep '^1' before | sort | diff - wanted)"
+	END { for (key in name) printf "1\t%s\t%s\t%d\t%d\t%.0f\n", key, name[key], runs[key], calls[key], self[key] }' |
+	sort >wanted
+grep '^1' before | sort | cmp - wanted ||
+	fail "functions: $(grep '^1' before | sort | diff - wanted)"
 # The exact percentiles, of all single calls without what recording cost: these traces have no
 # costs.
 for i in $(seq 0 $((runs - 1))); do
-	"$TEEPERF" query --format tsv traces/$i.trace 'SELECT f.fn_key, c.duration_ns FROM calls c JOIN functions f USING (fn)' 2>/dev/null |
-		tail -n +2
+	"$TEEPERF" query --format tsv traces/$i.trace \
+		'SELECT f.fn_key, c.duration_ns FROM calls c JOIN functions f USING (fn)' \
+		2>/dev/null | tail -n +2
 done | sort -k1,1 -k2,2n >durations
 python3 - <<'END'
 import collections, math

@@ -54,7 +54,8 @@ expect 0 "$TEEPERF" fleet query --format csv fleet cost
 [ "$(wc -l <out)" = 2 ] || fail "$(cat out)"
 sets() {
 	"$TEEPERF" fleet query --format csv --sql \
-		'SELECT count(DISTINCT run_id), (SELECT count(*) FROM runs) FROM experiments' "$1" | tail -n 1
+		'SELECT count(DISTINCT run_id), (SELECT count(*) FROM runs) FROM experiments' "$1" |
+		tail -n 1
 }
 [ "$(sets fleet)" = 2,1 ] || fail "$(sets fleet)"
 
@@ -64,10 +65,12 @@ sed -i 's/sample_size = 3/sample_size = 4/' plan.toml
 cp -r fleet more
 expect 0 "$TEEPERF" fleet add -q --to more results
 [ "$(sets more)" = 4,1 ] || fail "$(sets more)"
-"$TEEPERF" fleet query --format csv --sql 'SELECT * FROM experiments ORDER BY run_id, experiment, metric' more >before
+"$TEEPERF" fleet query --format csv \
+	--sql 'SELECT * FROM experiments ORDER BY run_id, experiment, metric' more >before
 expect 0 "$TEEPERF" fleet compact -q more
 [ "$(find more/experiments -name '*.parquet' | wc -l)" = 2 ] || fail "$(find more/experiments)"
-"$TEEPERF" fleet query --format csv --sql 'SELECT * FROM experiments ORDER BY run_id, experiment, metric' more | cmp - before ||
+"$TEEPERF" fleet query --format csv \
+	--sql 'SELECT * FROM experiments ORDER BY run_id, experiment, metric' more | cmp - before ||
 	fail "compacted they are others"
 # Of each task the newest; the run is the newest of its program.
 expect 0 "$TEEPERF" fleet expire --keep-last 1 more
@@ -80,7 +83,8 @@ mkdir nothing
 expect 1 "$TEEPERF" fleet add --to fleet nothing
 says "'nothing': is a folder without results of 'teeperf experiment'" err
 cp -r results damaged
-printf x | dd of=damaged/measurements.parquet bs=1 seek=$(($(stat -c %s damaged/measurements.parquet) - 20)) conv=notrunc 2>/dev/null
+printf x | dd of=damaged/measurements.parquet bs=1 \
+	seek=$(($(stat -c %s damaged/measurements.parquet) - 20)) conv=notrunc 2>/dev/null
 expect 1 "$TEEPERF" fleet add --to fleet damaged
 says 'damaged/measurements.parquet' err
 cp -r results mixed

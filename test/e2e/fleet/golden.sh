@@ -45,7 +45,8 @@ names .llvm.123 0123456789abcdef >one.txt
 names .__uniq.77.llvm.9 fedcba9876543210 >two.txt
 for i in one two; do
 	expect 0 "$TEEPERF" dump --assemble $i.txt -o $i.trace
-	"$TEEPERF" query --format tsv $i.trace 'SELECT fn_key FROM functions ORDER BY address' >$i.keys
+	"$TEEPERF" query --format tsv $i.trace \
+		'SELECT fn_key FROM functions ORDER BY address' >$i.keys
 done
 cmp one.keys two.keys || fail "$(paste one.keys two.keys)"
 expect 0 "$TEEPERF" fleet add --to names -q one.trace two.trace

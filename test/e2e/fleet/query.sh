@@ -12,21 +12,25 @@ expect 0 python3 "$lib/fleet_questions.py" make
 for text in *.txt; do
 	"$TEEPERF" dump --assemble "$text" -o "${text%.txt}.trace"
 done
-expect 0 "$TEEPERF" fleet add -q --to fleet --host one --git-revision first worse-0-*.trace same-0-*.trace
-expect 0 "$TEEPERF" fleet add -q --to fleet --host two --git-revision second worse-1-*.trace same-1-*.trace
+expect 0 "$TEEPERF" fleet add -q --to fleet --host one \
+	--git-revision first worse-0-*.trace same-0-*.trace
+expect 0 "$TEEPERF" fleet add -q --to fleet --host two \
+	--git-revision second worse-1-*.trace same-1-*.trace
 expect 0 python3 "$lib/fleet_questions.py" check "$TEEPERF" fleet worse-*.trace same-*.trace
 says '^[0-9]* functions of 32 runs$' out
 
 # A file that a query does not need may be no file at all.
 cp -R fleet partly
-for file in partly/paths/day=*/program=*/run=*/*.parquet partly/functions/day=*/program=worse/run=*/*.parquet \
+for file in partly/paths/day=*/program=*/run=*/*.parquet \
+	partly/functions/day=*/program=worse/run=*/*.parquet \
 	partly/functions/day=2023-11-15/program=*/run=*/*.parquet; do
 	echo nothing >"$file"
 done
 expect 0 "$TEEPERF" fleet query --program same --day 2023-11-14 partly top
 expect 1 "$TEEPERF" fleet query partly top
 says "functions.parquet" err
-expect 0 "$TEEPERF" fleet query --sql 'SELECT count(*) FROM histograms; SELECT count(*), count(host) FROM runs' partly
+expect 0 "$TEEPERF" fleet query \
+	--sql 'SELECT count(*) FROM histograms; SELECT count(*), count(host) FROM runs' partly
 
 expect 0 "$TEEPERF" fleet compact -q fleet
 expect 0 python3 "$lib/fleet_questions.py" check "$TEEPERF" fleet worse-*.trace same-*.trace
@@ -34,7 +38,8 @@ expect 0 python3 "$lib/fleet_questions.py" check "$TEEPERF" fleet worse-*.trace 
 expect 0 "$TEEPERF" fleet query
 for name in top regressions p99 hosts skip rare cost; do
 	says "^$name  *[a-z]" out
-	grep -q "^| \`$name\` |" "$root/docs/fleet.md" || fail "docs/fleet.md does not explain $name"
+	grep -q "^| \`$name\` |" "$root/docs/fleet.md" ||
+		fail "docs/fleet.md does not explain $name"
 done
 [ "$(wc -l <out)" = 7 ] || fail "$(cat out)"
 cp out listed
@@ -49,7 +54,8 @@ expect 129 "$TEEPERF" fleet query --param no_such=1 fleet top
 expect 129 "$TEEPERF" fleet query --day yesterday fleet top
 expect 129 "$TEEPERF" fleet query --show
 # For ClickHouse, with the values of parameters: fleet/clickhouse runs them there.
-expect 0 "$TEEPERF" fleet query --show --dialect clickhouse --database other --param "program=it's" --param most=3 top
+expect 0 "$TEEPERF" fleet query --show --dialect clickhouse --database other \
+	--param "program=it's" --param most=3 top
 says 'WHERE run_id GLOBAL IN \(SELECT run_id FROM other\.runs\)$' out
 says "ifNull\('it\\\\'s', program\) = program" out
 says 'LIMIT 3;$' out
@@ -58,9 +64,10 @@ for name in top regressions p99 hosts skip rare cost; do
 	expect 0 "$TEEPERF" fleet query --show --dialect clickhouse $name
 	says '^SELECT ' out
 done
-for wrong in "--dialect clickhouse fleet top" "--database x fleet top" "--show --dialect clickhouse --param most=x top" \
-	"--show --dialect clickhouse --param function=x top" "--show --dialect clickhouse --database a.b top" \
-	"--show --dialect other top"; do
+for wrong in "--dialect clickhouse fleet top" "--database x fleet top" \
+	"--show --dialect clickhouse --param most=x top" \
+	"--show --dialect clickhouse --param function=x top" \
+	"--show --dialect clickhouse --database a.b top" "--show --dialect other top"; do
 	expect 129 "$TEEPERF" fleet query $wrong
 done
 expect 1 "$TEEPERF" fleet query . top
@@ -73,21 +80,26 @@ says 'nothing' err
 
 # Labels and builds choose runs, one by one in compacted files, too; the statement that --show
 # prints has them, and its answer is that.
-expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision first --label environment=canary --label 'team=a "b"' worse-0-*.trace
-expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision first --label environment=prod same-0-*.trace
-expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision second --label environment=prod --label team=c worse-1-*.trace
+expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision first --label environment=canary \
+	--label 'team=a "b"' worse-0-*.trace
+expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision first \
+	--label environment=prod same-0-*.trace
+expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision second --label environment=prod \
+	--label team=c worse-1-*.trace
 expect 0 "$TEEPERF" fleet add -q --to labelled --git-revision second same-1-*.trace
 cp -R "$root/test/fleet-samples/schema-2/experiments" labelled/
 runs_of() {
 	wanted=$1
 	shift
-	got=$("$TEEPERF" fleet query --format tsv --sql 'SELECT count(*) FROM runs' "$@" labelled | tail -n 1)
+	got=$("$TEEPERF" fleet query --format tsv --sql 'SELECT count(*) FROM runs' "$@" labelled |
+		tail -n 1)
 	[ "$got" = "$wanted" ] || fail "$got runs, not $wanted: $*"
 }
 same_answer() {
 	for name in top cost p99 rare; do
 		[ $name = p99 ] && parameter=function=lookup || parameter=program
-		"$TEEPERF" fleet query --format csv --param $parameter "$@" labelled $name >reader.csv
+		"$TEEPERF" fleet query --format csv \
+			--param $parameter "$@" labelled $name >reader.csv
 		"$TEEPERF" fleet query --show "$@" $name >shown.sql
 		set -- "$@" -- --param $parameter
 		for each in program function old new least most quantile; do
@@ -101,7 +113,8 @@ same_answer() {
 			shift
 		done
 		shift
-		"$TEEPERF" fleet query --format csv "$@" --sql "$(cat shown.sql)" labelled >shown.csv || fail "$name: $(cat shown.sql)"
+		"$TEEPERF" fleet query --format csv "$@" --sql "$(cat shown.sql)" labelled \
+			>shown.csv || fail "$name: $(cat shown.sql)"
 		diff reader.csv shown.csv || fail "$name with $chosen"
 		[ "$(wc -l <reader.csv)" -gt 1 ] || fail "$name with $chosen has no rows"
 		eval "set -- $chosen"
@@ -121,10 +134,12 @@ for how in apart compacted; do
 	same_answer --label 'team=a "b"' --build first
 	same_answer --day 2023-11-14..2023-11-14 --program worse
 done
-expect 0 "$TEEPERF" fleet query --label environment=canary --sql 'SELECT count(*) FROM experiments' labelled
+expect 0 "$TEEPERF" fleet query --label environment=canary \
+	--sql 'SELECT count(*) FROM experiments' labelled
 expect 129 "$TEEPERF" fleet query --label canary labelled top
 says "'canary' is not of the form KEY=VALUE" err
-expect 0 "$TEEPERF" fleet query --show --dialect clickhouse --label environment=canary --build first top
+expect 0 "$TEEPERF" fleet query --show --dialect clickhouse --label environment=canary \
+	--build first top
 says 'SELECT run_id FROM \(SELECT \* FROM teeperf.runs WHERE \(build_id IN' out
 expect 0 "$TEEPERF" fleet allowlist --label environment=canary -o canary.allow labelled
 says '^# fleet +8 runs of 1 program$' canary.allow
@@ -141,9 +156,11 @@ if command -v node >/dev/null && [ -d "$modules/@duckdb/node-api" ]; then
 	mv fleet all
 	mv labelled fleet
 	for name in top cost; do
-		set -- --label environment=prod --label environment=canary --build first --day 2023-11-14
+		set -- --label environment=prod --label environment=canary --build first \
+			--day 2023-11-14
 		"$TEEPERF" fleet query --show "$@" $name >$name.sql
-		"$TEEPERF" fleet query --format json "$@" --param program=worse fleet $name >$name.json
+		"$TEEPERF" fleet query --format json "$@" \
+			--param program=worse fleet $name >$name.json
 		node "$lib/fleet_ask.cjs" "$modules" $name.sql program=worse $name.json
 	done
 else

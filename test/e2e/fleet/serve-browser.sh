@@ -14,7 +14,8 @@ python3 "$lib/browser_fleet.py" make
 for text in ?-?.txt; do
 	"$TEEPERF" dump --assemble "$text" -o "${text%.txt}.trace"
 done
-expect 0 "$TEEPERF" fleet add -q --to fleet --host '<b>one</b>' --git-revision first --label 'where=<script>window.hacked=3</script>' 0-*.trace
+expect 0 "$TEEPERF" fleet add -q --to fleet --host '<b>one</b>' --git-revision first \
+	--label 'where=<script>window.hacked=3</script>' 0-*.trace
 expect 0 "$TEEPERF" fleet add -q --to fleet --host two --git-revision second 1-*.trace
 : >url
 "$TEEPERF" fleet serve fleet >url 2>served &

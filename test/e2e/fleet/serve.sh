@@ -17,7 +17,8 @@ serve() {
 	server=$!
 	while [ ! -s url ]; do
 		kill -0 $server 2>/dev/null || {
-			grep -q 'without libmicrohttpd' served && skip "built without libmicrohttpd-dev"
+			grep -q 'without libmicrohttpd' served &&
+				skip "built without libmicrohttpd-dev"
 			cat served >&2
 			fail "the server has ended"
 		}
@@ -41,8 +42,10 @@ expect 0 python3 "$lib/fleet_questions.py" make
 for text in *.txt; do
 	"$TEEPERF" dump --assemble "$text" -o "${text%.txt}.trace"
 done
-expect 0 "$TEEPERF" fleet add -q --to fleet --host one --git-revision first --label environment=canary worse-0-*.trace same-0-*.trace
-expect 0 "$TEEPERF" fleet add -q --to fleet --host two --git-revision second worse-1-*.trace same-1-*.trace
+expect 0 "$TEEPERF" fleet add -q --to fleet --host one --git-revision first \
+	--label environment=canary worse-0-*.trace same-0-*.trace
+expect 0 "$TEEPERF" fleet add -q --to fleet --host two \
+	--git-revision second worse-1-*.trace same-1-*.trace
 expect 0 "$TEEPERF" fleet add -q --to growing worse-0-0.trace
 
 expect 129 "$TEEPERF" fleet serve
@@ -71,13 +74,16 @@ end
 serve --host fleet.example fleet
 port=${url##*:}
 port=${port%/}
-[ "$(curl --noproxy '*' -sS -o out -w '%{http_code}' -H "Host: fleet.example:$port" "$url")" = 200 ] || fail "--host is not served"
-[ "$(curl --noproxy '*' -sS -o out -w '%{http_code}' -H "Host: other.example:$port" "$url")" = 421 ] || fail "another host is served"
+[ "$(curl --noproxy '*' -sS -o out -w '%{http_code}' -H "Host: fleet.example:$port" "$url")" = \
+	200 ] || fail "--host is not served"
+[ "$(curl --noproxy '*' -sS -o out -w '%{http_code}' -H "Host: other.example:$port" "$url")" = \
+	421 ] || fail "another host is served"
 end
 
 # Files of another day or program, and of tables that are not asked for, may be no files at all.
 cp -R fleet partly
-for file in partly/functions/day=*/program=same/run=*/*.parquet partly/profile/day=2023-11-15/program=*/run=*/*.parquet \
+for file in partly/functions/day=*/program=same/run=*/*.parquet \
+	partly/profile/day=2023-11-15/program=*/run=*/*.parquet \
 	partly/calls/day=*/program=*/run=*/*.parquet; do
 	[ ! -e "$file" ] || echo nothing >"$file"
 done
@@ -164,7 +170,8 @@ fetch api/runs
 cp out before
 expect 0 "$TEEPERF" fleet add -q --to growing worse-0-1.trace
 fetch api/runs
-[ "$(grep -o '"run_id"' before | wc -l)/$(grep -o '"run_id"' out | wc -l)" = 1/2 ] || fail "$(cat before out)"
+[ "$(grep -o '"run_id"' before | wc -l)/$(grep -o '"run_id"' out | wc -l)" = 1/2 ] ||
+	fail "$(cat before out)"
 end
 
 # One file of many runs.

@@ -100,7 +100,8 @@ EOS
 
 # What of the library the program calls that may switch.
 switches=
-for name in context5yieldEv context7suspendEv context7suspendERSt11unique_lockINS0_6detail13spinlock_ttasEE \
+for name in context5yieldEv context7suspendEv \
+	context7suspendERSt11unique_lockINS0_6detail13spinlock_ttasEE \
 	context9terminateEv fiber6start_Ev mutex4lockEv mutex6unlockEv; do
 	case $name in
 	context*) name=_ZN5boost6fibers7$name ;;
@@ -108,8 +109,8 @@ for name in context5yieldEv context7suspendEv context7suspendERSt11unique_lockIN
 	esac
 	switches=$switches${switches:+,}$name
 done
-"$TEEPERF" c++ -O2 -g -std=c++17 -pthread --switches="$switches" fibers.cpp -o fibers -lboost_fiber -lboost_context \
-	2>err || {
+"$TEEPERF" c++ -O2 -g -std=c++17 -pthread --switches="$switches" fibers.cpp -o fibers \
+	-lboost_fiber -lboost_context 2>err || {
 	! grep -q 'boost/fiber/all.hpp.*not found' err || skip "no Boost.Fiber (libboost-fiber-dev)"
 	fail "$(cat err)"
 }

@@ -419,7 +419,8 @@ check() {
 	source=$2
 	cp "$3" want
 	shift 3
-	case "$*" in *-flto*) lto "$TEEPERF" cc "$@" -g "$source" -o prog -lpthread || return 0 ;; esac
+	case "$*" in *-flto*) lto "$TEEPERF" cc "$@" -g "$source" -o prog -lpthread ||
+		return 0 ;; esac
 	# shellcheck disable=SC2086 # words are meant
 	expect 0 "$TEEPERF" cc $llvm "$@" -g "$source" -o prog -lpthread
 	expect 0 "$TEEPERF" record -q -o run.trace -- ./prog
@@ -433,7 +434,8 @@ all() {
 	says 'contexts +3 stacks' tree.err
 	says 'left +1 stacks' tree.err
 	says 'open +2 calls' tree.err
-	check "generators $llvm $1, less" generators.c generators-less.want --allowlist less.allow "$1"
+	check "generators $llvm $1, less" generators.c generators-less.want \
+		--allowlist less.allow "$1"
 	check "jumps $llvm $1" jumps.c jumps.want "$1"
 	check "fibers $llvm $1" fibers.c fibers.want --switches none,my_switch "$1"
 	says 'contexts +100 stacks' tree.err

@@ -87,8 +87,8 @@ printf 'fun:*\nfun:_Z*=skip\n' >list.allow
 
 # build PROGRAM LIBRARY LEVEL: each instrumented or not (event or off).
 build() {
-	expect 0 "$TEEPERF" c++ --allowlist list.allow --level "$2" "$3" -g -fPIC -shared library.cpp \
-		-o liblibrary.so
+	expect 0 "$TEEPERF" c++ --allowlist list.allow --level "$2" "$3" -g -fPIC \
+		-shared library.cpp -o liblibrary.so
 	expect 0 "$TEEPERF" c++ --allowlist list.allow --level "$1" "$3" -g program.cpp -o prog \
 		-L. -llibrary -Wl,-rpath,"$PWD"
 	expect 0 "$TEEPERF" record -q -o run.trace -- ./prog

@@ -70,14 +70,16 @@ for level in 0 2; do
 		[ "$(cat out)" = '20 3 1' ] || fail "the program computes otherwise: $(cat out)"
 		"$TEEPERF" dump all.trace >dump
 		# Twenty jumps; getcontext returns three times; the parent comes back from vfork.
-		[ "$(grep -c ' resync ' dump)" = 24 ] || fail "$(grep -c ' resync ' dump) returns were recorded, -O$level, $shape"
+		[ "$(grep -c ' resync ' dump)" = 24 ] ||
+			fail "$(grep -c ' resync ' dump) returns were recorded, -O$level, $shape"
 		expect 0 "$TEEPERF" analyze --strict --format csv all.trace
 		mv out top
 		for row in catches,1000 jump,1000 again,1 leaf,3 spawns,1 main,1; do
 			says "^$row," top
 		done
 		expect 0 "$TEEPERF" export --format folded all.trace
-		! grep -q 'jump;catches\|leaf;leaf\|catches;catches' out || fail "a stack is wrong: $(cat out)"
+		! grep -q 'jump;catches\|leaf;leaf\|catches;catches' out ||
+			fail "a stack is wrong: $(cat out)"
 	done
 done
 
@@ -85,4 +87,5 @@ done
 echo 'fun:main' >main.allow
 expect 0 "$TEEPERF" record -q -o main.trace --only main.allow ./returns
 "$TEEPERF" dump main.trace >dump
-[ "$(grep -c ' resync ' dump)" -le 24 ] || fail "$(grep -c ' resync ' dump) returns were recorded of functions that are not"
+[ "$(grep -c ' resync ' dump)" -le 24 ] ||
+	fail "$(grep -c ' resync ' dump) returns were recorded of functions that are not"

@@ -200,10 +200,13 @@ check() {
 	says 'left +40 stacks' tree.err
 	"$TEEPERF" analyze run.trace --raw --view threads --format csv >threads.csv 2>/dev/null
 	"$TEEPERF" analyze run.trace --raw --format csv >top.csv 2>/dev/null
-	"$TEEPERF" query --raw --format csv run.trace "SELECT f.function, count(*), sum(c.duration_ns),
+	"$TEEPERF" query --raw --format csv run.trace \
+		"SELECT f.function, count(*), sum(c.duration_ns),
 		sum(c.self_raw_ns), min(c.duration_ns), max(c.duration_ns),
 		count(p.id), sum(c.depth > 1), sum(c.parent IS NOT NULL AND p.depth <> c.depth - 1), count(DISTINCT c.id)
-		FROM calls c JOIN functions f ON f.fn = c.fn LEFT JOIN calls p ON p.id = c.parent AND p.thread = c.thread GROUP BY f.function" >calls.csv
+		FROM calls c JOIN functions f ON f.fn = c.fn
+		LEFT JOIN calls p ON p.id = c.parent AND p.thread = c.thread
+		GROUP BY f.function" >calls.csv
 	python3 - "$2" <<'EOS'
 import collections, csv, sys
 def rows(name):
@@ -258,7 +261,8 @@ check want "untimed"
 # Two parts of the time are the whole.
 "$TEEPERF" analyze all.trace --raw --format json 2>/dev/null >all.json
 middle=$(python3 -c 'import json; print(json.load(open("all.json"))["duration_ns"] // 2)')
-"$TEEPERF" analyze all.trace --raw --time-range "0ns..${middle}ns" --format csv >early.csv 2>/dev/null
+"$TEEPERF" analyze all.trace --raw --time-range "0ns..${middle}ns" \
+	--format csv >early.csv 2>/dev/null
 "$TEEPERF" analyze all.trace --raw --time-range "${middle}ns.." --format csv >late.csv 2>/dev/null
 "$TEEPERF" analyze all.trace --raw --format csv >all.csv 2>/dev/null
 python3 - <<'EOS'
@@ -279,12 +283,16 @@ for thread in 1 3; do
 	diff of-all.csv one.csv >&2 || fail "thread $thread by itself is another one"
 done
 # Whatever leaves out calls, or writes them one by one, takes such a trace.
-"$TEEPERF" analyze all.trace --min-time 1us --format csv >least.csv 2>err || fail "least: $(cat err)"
-"$TEEPERF" analyze all.trace --focus 'deep*' --depth 3 --format csv >focus.csv 2>err || fail "focus: $(cat err)"
-"$TEEPERF" analyze all.trace --view timeline --function deep --around-slowest 3 >timeline 2>err || fail "timeline: $(cat err)"
+"$TEEPERF" analyze all.trace --min-time 1us --format csv >least.csv 2>err ||
+	fail "least: $(cat err)"
+"$TEEPERF" analyze all.trace --focus 'deep*' --depth 3 --format csv >focus.csv 2>err ||
+	fail "focus: $(cat err)"
+"$TEEPERF" analyze all.trace --view timeline --function deep --around-slowest 3 >timeline 2>err ||
+	fail "timeline: $(cat err)"
 "$TEEPERF" analyze all.trace --view contention >contention 2>err || fail "contention: $(cat err)"
 "$TEEPERF" report all.trace -o report.html 2>err || fail "report: $(cat err)"
-for format in chrome perfetto firefox speedscope "speedscope --calls" callgrind pprof perfdata ctf uftrace csv sqlite folded flamegraph parquet; do
+for format in chrome perfetto firefox speedscope "speedscope --calls" callgrind pprof perfdata ctf \
+	uftrace csv sqlite folded flamegraph parquet; do
 	expect 0 "$TEEPERF" export all.trace --format $format -o "out-$format"
 done
 python3 - <<'EOS'

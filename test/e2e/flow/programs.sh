@@ -14,7 +14,8 @@ full=0
 section() {
 	awk -v run="$1" -v key="// $2: " '
 		/^\/\/ args: / { at++ }
-		index($0, key) == 1 && (at == run || !at) { print substr($0, length(key) + 1) }' "$3"
+		index($0, key) == 1 && (at == run || !at) { print substr($0, length(key) + 1) }' \
+		"$3"
 }
 
 # run WHAT SOURCE: run ./prog as its comments say, once for each "args:".

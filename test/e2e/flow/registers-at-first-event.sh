@@ -102,8 +102,8 @@ EOF
 printf 'fun:add4\nfun:add8\nfun:x87\nfun:gather\nfun:sum\n' >registers.allow
 for level in -O0 -O2 '-O3 -ffast-math'; do
 	for clock in tsc soft; do
-		"$TEEPERF" cc --allowlist registers.allow $level -Wno-psabi registers.c -o registers \
-			-lpthread
+		"$TEEPERF" cc --allowlist registers.allow $level -Wno-psabi registers.c \
+			-o registers -lpthread
 		expect 0 "$TEEPERF" record --clock $clock -q -o registers.trace -- ./registers
 		"$TEEPERF" analyze registers.trace --format csv >top.csv 2>/dev/null
 		for name in x87 gather sum; do

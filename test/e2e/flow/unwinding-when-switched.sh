@@ -126,8 +126,8 @@ for level in -O0 -O1 -O2 -O3 -Os; do
 	for exits in timed untimed; do
 		shape=inline
 		[ "$level$exits" != -O0timed ] && [ "$level$exits" != -O2untimed ] || shape=dual
-		"$TEEPERF" c++ --shape $shape --allowlist unwind.allow --exits $exits $level -g -I "$root/include" \
-			unwind.cpp -o unwind
+		"$TEEPERF" c++ --shape $shape --allowlist unwind.allow --exits $exits $level -g \
+			-I "$root/include" unwind.cpp -o unwind
 		expect 0 "$TEEPERF" record -q -o unwind.trace --clock tsc --on-start off -- ./unwind
 		"$TEEPERF" analyze unwind.trace --view tree --format csv >tree.csv 2>tree.err
 		python3 "$lib/tree_paths.py" tree.csv >got

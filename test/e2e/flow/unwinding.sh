@@ -180,10 +180,12 @@ sed 's/$/=skip/' catchers | cat unwind.allow - >skip.allow
 sed 's/$/=count/' catchers | cat unwind.allow - >count.allow
 for level in -O0 -O2; do
 	for shape in inline call dual; do
-		"$TEEPERF" c++ --shape=$shape --allowlist unwind.allow $level -g unwind.cpp -o unwind
+		"$TEEPERF" c++ --shape=$shape --allowlist unwind.allow $level -g unwind.cpp \
+			-o unwind
 		exact "$level $shape, left out when recorded" --only skip.allow
 		for list in skip count; do
-			"$TEEPERF" c++ --shape=$shape --allowlist $list.allow $level -g unwind.cpp -o unwind
+			"$TEEPERF" c++ --shape=$shape --allowlist $list.allow $level -g unwind.cpp \
+				-o unwind
 			exact "$level $shape, $list"
 		done
 	done

@@ -144,20 +144,25 @@ done
 family 0 --format csv run.trace
 cp out family.csv
 # Under load the system may be asked for thread switches late, which is said.
-! grep -v "waits  *1 thread recorded up to" err >wrong || fail "something is wrong with a sound family: $(cat wrong)"
+! grep -v "waits  *1 thread recorded up to" err >wrong ||
+	fail "something is wrong with a sound family: $(cat wrong)"
 adds_up run.trace "$child" "$grandchild" "$other"
 # calls FUNCTION MODULE PROCESSES: as family.csv has it.
 calls() {
 	awk -F, -v name="$1" -v module="$2" -v processes="$3" \
 		'$1 == name && $7 == module && $17 == processes { print $2 }' family.csv
 }
-[ "$(calls step first 3)" = 157 ] && [ "$(calls step second 1)" = 40 ] && [ "$(calls work first 3)" = 3 ] &&
-	[ "$(calls main first 1)" = 1 ] && [ "$(calls main second 1)" = 1 ] || fail "$(cat family.csv)"
+[ "$(calls step first 3)" = 157 ] && [ "$(calls step second 1)" = 40 ] &&
+	[ "$(calls work first 3)" = 3 ] && [ "$(calls main first 1)" = 1 ] &&
+	[ "$(calls main second 1)" = 1 ] || fail "$(cat family.csv)"
 
 # The same by SQL.
-expect 0 "$TEEPERF" query --format csv --attach b="$child" --attach c="$grandchild" --attach d="$other" run.trace \
-	"SELECT module, sum(calls), sum(self_ns) FROM (SELECT * FROM functions UNION ALL SELECT * FROM b.functions
-	UNION ALL SELECT * FROM c.functions UNION ALL SELECT * FROM d.functions) WHERE function = 'step'
+expect 0 "$TEEPERF" query --format csv --attach b="$child" \
+	--attach c="$grandchild" --attach d="$other" run.trace \
+	"SELECT module, sum(calls), sum(self_ns)
+		FROM (SELECT * FROM functions UNION ALL SELECT * FROM b.functions
+	UNION ALL SELECT * FROM c.functions UNION ALL SELECT * FROM d.functions)
+	WHERE function = 'step'
 	GROUP BY module ORDER BY module"
 sed 1d out >sql
 awk -F, '$1 == "step" { print $7 "," $2 "," $3 }' family.csv | LC_ALL=C sort >ours
@@ -183,7 +188,8 @@ row "$(pid grandchild),$(parent grandchild),first,1,16,0,8,[0-9]+,complete"
 row "$(pid other),,second,1,82,0,41,[0-9]+,complete"
 [ "$(wc -l <out)" = 5 ] || fail "$(cat out)"
 family 0 --view threads --format csv run.trace
-for line in "first,first,204,0,102" "child,first,102,0,51" "grandchild,first,16,0,8" "other,second,82,0,41"; do
+for line in "first,first,204,0,102" "child,first,102,0,51" "grandchild,first,16,0,8" \
+	"other,second,82,0,41"; do
 	who=${line%%,*}
 	line=${line#*,}
 	says "^$(pid "$who"),${line%%,*},0,$(pid "$who"),[^,]*,${line#*,}," out
@@ -277,7 +283,8 @@ row "$(pid child),$(parent child),first,1,102,5,51,[0-9]+,complete"
 mv away "$child"
 # Times of another clock are not added.
 clock=$("$TEEPERF" dump "$child" | sed -n 's/^clock kind=\([a-z-]*\) .*/\1/p' | tail -n 1)
-change "$child" "s/^clock kind=$clock/clock kind=$([ "$clock" = tsc ] && echo tsc-ordered || echo tsc)/"
+change "$child" \
+	"s/^clock kind=$clock/clock kind=$([ "$clock" = tsc ] && echo tsc-ordered || echo tsc)/"
 family 1 --format csv run.trace
 says "the clock of '$child' is .* and that of 'run.trace' is $clock, so their times cannot be summed: it is left out" err
 cp out family.csv
@@ -313,7 +320,8 @@ says '^ *157 +3  step  +first$' out
 # What it is not for.
 family 1 "$child"
 says "is of process $(pid child) of a recording: --family takes the first process' trace" err
-for wrong in '--view tree' '--thread 0' '--sort p99' '--focus step' '--watch' '--time-range 0..1s'; do
+for wrong in '--view tree' '--thread 0' '--sort p99' '--focus step' '--watch' \
+	'--time-range 0..1s'; do
 	family 129 $wrong run.trace
 done
 expect 129 "$TEEPERF" analyze --view processes run.trace

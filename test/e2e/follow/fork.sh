@@ -296,8 +296,9 @@ record() {
 		[ ! -f "$trace-2" ] || trace=$trace-2
 		[ -f "$trace" ] || trace=run.trace
 		analyze "$trace"
-		[ "$(calls step) $(calls counted) $(calls sampled)" = "$steps $counted $sampled" ] ||
-			fail "$* $options: process $pid has $steps $counted $sampled: $(cat top.csv err)"
+		[ "$(calls step) $(calls counted) $(calls sampled)" = \
+			"$steps $counted $sampled" ] || fail \
+			"$* $options: process $pid has $steps $counted $sampled: $(cat top.csv err)"
 	done <counts
 }
 options=
@@ -318,7 +319,8 @@ done
 options=
 record 0 2 returns
 # It returns from two calls of its parent, and main is the third: none of them is taken for damage.
-"$TEEPERF" analyze run.trace.* 2>&1 | grep -q 'began *2 exits belong to calls that began before the process was forked' ||
+"$TEEPERF" analyze run.trace.* 2>&1 |
+	grep -q 'began *2 exits belong to calls that began before the process was forked' ||
 	fail "$("$TEEPERF" analyze run.trace.* 2>&1)"
 record 0 2 thread
 record 0 2 closed
@@ -335,7 +337,8 @@ without=0
 while read -r pid steps counted sampled; do
 	if [ -f run.trace.$pid ]; then
 		analyze run.trace.$pid
-		[ "$(calls step) $(calls counted) $(calls sampled)" = "$steps $counted $sampled" ] ||
+		[ "$(calls step) $(calls counted) $(calls sampled)" = \
+			"$steps $counted $sampled" ] ||
 			fail "process $pid has $steps $counted $sampled: $(cat top.csv err)"
 	else
 		without=$((without + 1))
@@ -360,8 +363,8 @@ for trace in run.trace.*; do
 	"$TEEPERF" analyze "$trace" --format csv >top.csv 2>heading || fail "$(cat heading)"
 	# The handler's own exit, when it came between the place and the record of a step: that the
 	# handler had been called is in the parent's log only.
-	! grep -E '([2-9]|[0-9][0-9]) exits without a call|without an exit|lost|missing|never' heading ||
-		fail "$trace"
+	! grep -E '([2-9]|[0-9][0-9]) exits without a call|without an exit|lost|missing|never' \
+		heading || fail "$trace"
 done
 
 # Activations of the thread that forked are the child's own, those of other threads are not, and a
@@ -506,7 +509,8 @@ expect 0 "$TEEPERF" cc -O1 -o many many.c
 not_all() {
 	traces=$(find . -name 'run.trace.*' | wc -l)
 	told=$(sed -n 's/.*warning: \([0-9]*\) process.* could not be recorded: .*Too many open files$/\1/p' err)
-	[ "$((traces + ${told:-0}))" = "$1" ] && [ "${told:-0}" -gt 0 ] || fail "$traces traces: $(cat err)"
+	[ "$((traces + ${told:-0}))" = "$1" ] && [ "${told:-0}" -gt 0 ] ||
+		fail "$traces traces: $(cat err)"
 	told=$(sed -n 's/.*warning: \([0-9]*\) forked child.* not recorded$/\1/p' err)
 	[ "$((traces + ${told:-0}))" = "$1" ] || fail "$traces traces: $(cat err)"
 }

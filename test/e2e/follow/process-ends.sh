@@ -65,7 +65,8 @@ for how in '' abort; do
 	await run.out pid
 	child=$(at pid)
 	# Its trace is complete while its parent and the recording go on.
-	await_true 'python3 "$lib/trace_facts.py" "run.trace.$child" 2>&1 | grep -q "^end_sections=1"' "the end of the child's trace"
+	await_true 'python3 "$lib/trace_facts.py" "run.trace.$child" 2>&1 | grep -q "^end_sections=1"' \
+		"the end of the child's trace"
 	kill -0 $recorder || fail "the recording has ended"
 	touch go
 	wait $recorder || true
@@ -77,7 +78,8 @@ for how in '' abort; do
 		[ "$(at child)" -le "$ended" ] && [ "$ended" -le "$(at complete)" ] ||
 		fail "it ended at $ended: $(cat run.out facts)"
 	facts run.trace end_sections=1
-	[ "$(at complete)" -le "$(fact end_ns)" ] || fail "its parent ended at $(fact end_ns): $(cat run.out)"
+	[ "$(at complete)" -le "$(fact end_ns)" ] ||
+		fail "its parent ended at $(fact end_ns): $(cat run.out)"
 done
 
 # The parent's log is as large as it may become; the child's is to grow, and cannot.
@@ -133,7 +135,8 @@ looks() {
 # events.
 grow() {
 	rm -f run.trace* /dev/shm/full called go
-	begin run "$TEEPERF" record -f --mode full --size 16M --ready 16M -o run.trace -- ./grows "$@"
+	begin run "$TEEPERF" record -f --mode full --size 16M --ready 16M \
+		-o run.trace -- ./grows "$@"
 	recorder=$begun
 	await_true '[ -e called ]' 'the calls of the child'
 	# More than once, as a look may wait for a lock as well.

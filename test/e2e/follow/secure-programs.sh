@@ -50,7 +50,8 @@ for how in chroot dropped; do
 	expect 0 "$TEEPERF" record -f -o run.trace -- ./app $how
 	! grep 'not recorded' err || fail "$how"
 	for trace in run.trace*; do
-		"$TEEPERF" analyze "$trace" --format csv 2>heading | awk -F, '$1 == "called" { print $2 }'
+		"$TEEPERF" analyze "$trace" --format csv 2>heading |
+			awk -F, '$1 == "called" { print $2 }'
 	done | sort -n | tr '\n' ' ' >calls
 	[ "$(cat calls)" = "1 2 5 " ] || fail "$how: $(cat calls)"
 done

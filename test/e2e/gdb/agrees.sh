@@ -139,7 +139,10 @@ def save(name):
     with open(name, "w") as file:
         file.write(gdb.execute("teeperf events 1000000", to_string=True))
 EOP
-gdb_run() { gdb -nx -batch -ex 'set disable-randomization off' -ex 'set debuginfod enabled off' -ex "source $helper" -ex 'source check.py' "$@"; }
+gdb_run() {
+	gdb -nx -batch -ex 'set disable-randomization off' -ex 'set debuginfod enabled off' \
+		-ex "source $helper" -ex 'source check.py' "$@"
+}
 # at_stop RECORD-OPTIONS -- PROGRAM GDB-OPTIONS...: PROGRAM, recorded, is stopped, and gdb told
 # this.
 at_stop() {
@@ -152,12 +155,14 @@ at_stop() {
 	shift 2
 	# shellcheck disable=SC2086
 	"$TEEPERF" record -q --size 8M --ready 8M $options -o run.trace -- gdb -nx -batch \
-		-ex 'set disable-randomization off' -ex 'set debuginfod enabled off' -ex "source $helper" \
-		-ex 'source check.py' -ex 'set breakpoint pending on' -ex 'break abort' -ex run "$@" -ex kill \
+		-ex 'set disable-randomization off' -ex 'set debuginfod enabled off' \
+		-ex "source $helper" -ex 'source check.py' \
+		-ex 'set breakpoint pending on' -ex 'break abort' -ex run "$@" -ex kill \
 		--args "$stopped" "${loops:-10}" abort >out 2>err || true
 	grep -q 'Breakpoint 1,' out || {
 		cat out err >&2
-		grep -Eqi 'ptrace|not permitted|could not trace' out err && skip "gdb may not trace programs here"
+		grep -Eqi 'ptrace|not permitted|could not trace' out err &&
+			skip "gdb may not trace programs here"
 		fail "no stop: $stopped"
 	}
 	! grep -q Traceback err out || fail "$(cat out err)"
@@ -203,12 +208,14 @@ soname=$(readelf -d lib/libteeperf.so | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
 [ "$soname" = libteeperf.so ] || cp lib/libteeperf.so "lib/$soname"
 "$clang" -pthread app.o -Llib -lteeperf -Wl,-rpath,"$folder/lib" -o app-shared
 
-for program in app app-static app-fixed app-untimed app-nameless app-dual app-dual-symbols app-shared app-stripped; do
+for program in app app-static app-fixed app-untimed app-nameless app-dual app-dual-symbols \
+	app-shared app-stripped; do
 	if [ $program = app-stripped ]; then
 		strip lib/libteeperf.so "lib/$soname"
 		cp app-shared $program
 	fi
-	at_stop --mode full -- ./$program -ex 'python check("whole")' -ex 'python save("events")' -ex 'teeperf status'
+	at_stop --mode full -- ./$program -ex 'python check("whole")' -ex 'python save("events")' \
+		-ex 'teeperf status'
 	says '^STACKS AGREE$' out
 	says '  attached: yes' out
 	case $program in
@@ -218,7 +225,8 @@ for program in app app-static app-fixed app-untimed app-nameless app-dual app-du
 	echo "$program: $(same_events events)"
 done
 for clock in soft none; do
-	at_stop --mode full --clock $clock -- ./app -ex 'python check("whole")' -ex 'python save("events")'
+	at_stop --mode full --clock $clock -- ./app -ex 'python check("whole")' \
+		-ex 'python save("events")'
 	says '^STACKS AGREE$' out
 	echo "clock $clock: $(same_events events)"
 done
@@ -257,7 +265,8 @@ def dump(filter, name):
     gdb.execute("gcore " + name)
 EOP
 at_stop --mode ring --ring 128K -- ./app -ex 'python check("part")' -ex 'python save("events")' \
-	-ex 'source filter.py' -ex 'python dump("0x3b", "core.ring")' -ex 'teeperf status' -ex 'teeperf stacks'
+	-ex 'source filter.py' -ex 'python dump("0x3b", "core.ring")' -ex 'teeperf status' \
+	-ex 'teeperf stacks'
 says '^STACKS AGREE IN PART$' out
 says ', mode ring$' out
 says '^  each thread keeps its last 2 chunks' out
@@ -328,7 +337,8 @@ mkdir -p kernel
 (
 	cd kernel
 	ulimit -c unlimited 2>/dev/null && echo 0x3b >/proc/self/coredump_filter &&
-		"$TEEPERF" record -q --size 8M --ready 8M --mode full -o ../run.trace -- ../app 10 abort
+		"$TEEPERF" record -q --size 8M --ready 8M --mode full \
+		-o ../run.trace -- ../app 10 abort
 ) >out 2>&1 || true
 set -- kernel/core*
 if [ -e "$1" ]; then
@@ -438,5 +448,6 @@ printf 'void stop_here(void) {}\nint main(void) { stop_here(); return 0; }\n' >p
 "$clang" -g plain.c -o plain
 gdb_run -ex 'break stop_here' -ex run -ex 'teeperf status' --args ./plain >out 2>err || true
 says 'no log, and no runtime of TeePerf' err
-gdb_run ./app core.with -ex 'teeperf stacks 77' -ex 'teeperf events 0' -ex 'teeperf stacks -frames' >out 2>err || true
+gdb_run ./app core.with -ex 'teeperf stacks 77' -ex 'teeperf events 0' \
+	-ex 'teeperf stacks -frames' >out 2>err || true
 says 'thread 77 is not in the log' err

@@ -44,18 +44,20 @@ def look(known):
     gdb.write("SEEN %s\n" % known)
 EOP
 gdb_run() {
-	gdb -nx -batch -ex 'set debuginfod enabled off' -ex "source $helper" -ex 'source look.py' "$@"
+	gdb -nx -batch -ex 'set debuginfod enabled off' -ex "source $helper" \
+		-ex 'source look.py' "$@"
 }
 for clock in tsc soft; do
 	[ $clock != tsc ] || grep -q constant_tsc /proc/cpuinfo || continue
-	expect 0 "$TEEPERF" record -q --size 8M --ready 8M --mode full --clock $clock -o run.trace -- \
-		gdb -nx -batch -ex 'set debuginfod enabled off' -ex "source $helper" -ex 'source look.py' \
-		-ex 'break stop_here' -ex run -ex 'python look(True)' \
+	expect 0 "$TEEPERF" record -q --size 8M --ready 8M --mode full --clock $clock -o run.trace \
+		-- gdb -nx -batch -ex 'set debuginfod enabled off' -ex "source $helper" \
+		-ex 'source look.py' -ex 'break stop_here' -ex run -ex 'python look(True)' \
 		-ex 'python open("/proc/%d/coredump_filter" % gdb.selected_inferior().pid, "w").write("0x3b")' \
 		-ex "gcore core.$clock" -ex kill --args ./hang
 	says '^SEEN True$' out
 	[ $clock = soft ] || {
-		gdb_run -ex 'python look(False)' ./hang core.$clock >out 2>err || fail "$(cat out err)"
+		gdb_run -ex 'python look(False)' ./hang core.$clock >out 2>err ||
+			fail "$(cat out err)"
 		says '^SEEN False$' out
 	}
 done

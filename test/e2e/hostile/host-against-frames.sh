@@ -14,7 +14,8 @@ fake=
 rounds=1200
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=60000
 from=$root/test/hostile
-${CC:-cc} -O1 -I "$root/include" -o taker "$from/hostile_taker.c" || skip "no C compiler (CC=${CC:-cc})"
+${CC:-cc} -O1 -I "$root/include" -o taker "$from/hostile_taker.c" ||
+	skip "no C compiler (CC=${CC:-cc})"
 ${CC:-cc} -O1 -I "$root/include" -o stream_sum "$root/test/tee/stream_sum.c"
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
 "$TEEPERF" cc -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
@@ -30,8 +31,9 @@ command -v $cc >/dev/null || skip "no gcc"
 private() {
 	name=$1
 	shift
-	$cc -O2 -g -std=gnu17 -fPIC -ftls-model=initial-exec -ffreestanding -fno-stack-protector $general \
-		$order "$@" -I "$root" -I "$root/include" -c -o $name.frames.o "$from/hostile_frames.c"
+	$cc -O2 -g -std=gnu17 -fPIC -ftls-model=initial-exec -ffreestanding \
+		-fno-stack-protector $general $order "$@" -I "$root" -I "$root/include" -c \
+		-o $name.frames.o "$from/hostile_frames.c"
 }
 private vm -DTP_PRIVATE_CHUNKS=256
 private occlum -DTP_PRIVATE_CHUNKS=4
@@ -40,8 +42,10 @@ private keystone
 # attack NAME TRANSPORTS KINDS: the host against ./NAME, which does work of these kinds.
 attack() {
 	mkdir -p $1.streams
-	./taker "./$1" "$TEST_TMP/library.so" $rounds 1 1 120 $2 $1.streams >figures || fail "$1: see above"
-	! grep -Eq ' (chunks|left|whole)=0( |$)' figures || fail "'$1': the host did nothing: $(cat figures)"
+	./taker "./$1" "$TEST_TMP/library.so" $rounds 1 1 120 $2 $1.streams >figures ||
+		fail "$1: see above"
+	! grep -Eq ' (chunks|left|whole)=0( |$)' figures ||
+		fail "'$1': the host did nothing: $(cat figures)"
 	echo "$1: $(cat figures)"
 	for kind in $3; do
 		! grep -q " $kind=0" figures || fail "'$1' did nothing of the kind '$kind'"
@@ -51,9 +55,10 @@ attack() {
 	[ -x "$checked" ] || checked=$TEEPERF
 	for stream in $1.streams/*; do
 		got=0
-		ASAN_OPTIONS=exitcode=99 "$checked" record -q -o x.trace --stream "$stream" --attach-timeout 0 >out 2>err ||
-			got=$?
-		[ $got != 0 ] || ASAN_OPTIONS=exitcode=99 "$checked" analyze x.trace >out 2>err || got=$?
+		ASAN_OPTIONS=exitcode=99 "$checked" record -q -o x.trace --stream "$stream" \
+			--attach-timeout 0 >out 2>err || got=$?
+		[ $got != 0 ] ||
+			ASAN_OPTIONS=exitcode=99 "$checked" analyze x.trace >out 2>err || got=$?
 		# Of a host that has lied there may be chunks missing.
 		case $got:$stream in
 		0:* | 1:*.streams/cut*) ;;
@@ -63,12 +68,12 @@ attack() {
 }
 
 for port in vm occlum; do
-	"$TEEPERF" c++ --port=$port --allowlist levels.allow -DHOSTILE_FRAMES -O1 -pthread -I "$root/include" -o $port \
-		"$from/hostile_program.cpp" $port.frames.o -ldl
+	"$TEEPERF" c++ --port=$port --allowlist levels.allow -DHOSTILE_FRAMES -O1 -pthread \
+		-I "$root/include" -o $port "$from/hostile_program.cpp" $port.frames.o -ldl
 	attack $port psuf 'calls throws jumps counts marks signals switches threads'
 done
-"$TEEPERF" c++ --port=keystone --allowlist levels.allow -DHOSTILE_FRAMES -DHOSTILE_BARE -O1 -pthread \
-	-I "$root/include" -c -o program.o "$from/hostile_program.cpp"
+"$TEEPERF" c++ --port=keystone --allowlist levels.allow -DHOSTILE_FRAMES -DHOSTILE_BARE -O1 \
+	-pthread -I "$root/include" -c -o program.o "$from/hostile_program.cpp"
 "$TEEPERF" c++ --level=off -O1 -I "$root/include" -c -o hooks.o "$from/hostile_bare.cpp"
 "$TEEPERF" c++ --port=keystone -pthread -o keystone program.o hooks.o keystone.frames.o -ldl
 attack keystone psf 'calls throws jumps counts marks signals switches'
@@ -102,12 +107,17 @@ for port in vm occlum keystone; do
 	for seed in 1 2 3; do
 		for mode in 1 3; do
 			: >stream
-			expect 3 env HOSTILE_CALLS=$mode,$seed TEEPERF_STREAM=fd:9 ./exact $calls 1 9>>stream
-			./stream_sum stream >sums || fail "$port, mode $mode, seed $seed: $(cat sums)"
-			[ "$(awk -F= '/^events|^lost/ { sum += $2 } END { print sum }' sums)" = $events ] ||
+			expect 3 env HOSTILE_CALLS=$mode,$seed TEEPERF_STREAM=fd:9 ./exact $calls \
+				1 9>>stream
+			./stream_sum stream >sums ||
+				fail "$port, mode $mode, seed $seed: $(cat sums)"
+			[ "$(awk -F= '/^events|^lost/ { sum += $2 } END { print sum }' sums)" \
+				= $events ] ||
 				fail "$port: events are neither in the stream nor lost: $(cat sums)"
-			[ $mode = 3 ] || grep -Fxq 'lost=0' sums || fail "$port: events were lost: $(cat sums)"
-			[ $mode = 1 ] || ! grep -Fxq 'lost=0' sums || fail "$port: there was room for all"
+			[ $mode = 3 ] || grep -Fxq 'lost=0' sums ||
+				fail "$port: events were lost: $(cat sums)"
+			[ $mode = 1 ] || ! grep -Fxq 'lost=0' sums ||
+				fail "$port: there was room for all"
 		done
 	done
 	# Calls that are only counted, one each, are in a chunk of their own.
@@ -118,7 +128,8 @@ for port in vm occlum keystone; do
 		: >stream
 		expect 3 env HOSTILE_CALLS=3,$seed TEEPERF_STREAM=fd:9 ./exact $calls 1 9>>stream
 		./stream_sum stream >sums || fail "$port, counts, seed $seed: $(cat sums)"
-		[ "$(awk -F= '/^counted|^lost/ { sum += $2 } END { print sum }' sums)" = $((2 * calls)) ] ||
+		[ "$(awk -F= '/^counted|^lost/ { sum += $2 } END { print sum }' sums)" \
+			= $((2 * calls)) ] ||
 			fail "$port: counted calls are neither in the stream nor lost: $(cat sums)"
 		grep -Fxq lost=0 sums || unsent=$((unsent + 1))
 	done

@@ -7,7 +7,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/hostile
-${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" || skip "no C compiler (CC=${CC:-cc})"
+${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" ||
+	skip "no C compiler (CC=${CC:-cc})"
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
 "$TEEPERF" c++ --allowlist levels.allow -O1 -pthread -I "$root/include" -c -o program.o \
 	"$from/hostile_program.cpp"
@@ -82,5 +83,5 @@ mutant 'threads are numbered in the log' 1 1 thread.c \
 	's/&tp_process.next_thread, 1/\&tp_process.header->thread_count, 1/' \
 	's/return tp_thread.index <= tp_process.thread_mask/return 1/' \
 	's/&tp_process.threads\[tp_thread.index & tp_process.thread_mask\]/\&tp_process.threads[tp_thread.index]/'
-mutant 'it waits for a chunk' 1 1 thread.c \
-	's/i < DRAW_TRIES/1/' 's/} else if (tp_load_relaxed(&header->tail) == ticket) {/} else if (0) {/'
+mutant 'it waits for a chunk' 1 1 thread.c 's/i < DRAW_TRIES/1/' \
+	's/} else if (tp_load_relaxed(&header->tail) == ticket) {/} else if (0) {/'

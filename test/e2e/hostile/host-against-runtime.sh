@@ -29,7 +29,8 @@ printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.
 "$TEEPERF" cc -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
 
 mkdir -p logs
-./host ./program "$TEST_TMP/library.so" $((rounds / 4 * 3)) $seed 1 120 logs >figures || fail "see above"
+./host ./program "$TEST_TMP/library.so" $((rounds / 4 * 3)) $seed 1 120 logs >figures ||
+	fail "see above"
 cat figures
 for kind in calls throws jumps counts marks signals switches threads libraries forks; do
 	! grep -q " $kind=0" figures || fail "the program did nothing of the kind '$kind'"
@@ -40,17 +41,21 @@ done
 "$TEEPERF" c++ --shape=dual --allowlist levels.allow -O1 -pthread -I "$root/include" -o dual \
 	"$from/hostile_program.cpp" -ldl
 "$TEEPERF" cc --shape=dual -O1 -shared -fPIC -o dual.so "$from/hostile_library.c"
-./host ./dual "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 100000)) 1 120 >figures || fail "two bodies: see above"
+./host ./dual "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 100000)) 1 120 >figures ||
+	fail "two bodies: see above"
 cat figures
 for kind in calls throws jumps counts marks signals switches threads; do
-	! grep -q " $kind=0" figures || fail "two bodies: the program did nothing of the kind '$kind'"
+	! grep -q " $kind=0" figures ||
+		fail "two bodies: the program did nothing of the kind '$kind'"
 done
 
 # A program that was started without a log, takes this one while it works, as for 'record --pid',
 # and leaves it: again and again.
 if [ "$(uname -m)" = x86_64 ]; then
-	"$TEEPERF" c++ --shape=dual -O1 -pthread -I "$root/include" -o late "$from/hostile_program.cpp" -ldl
-	HOSTILE_LATE=1 ./host ./late "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 200000)) 1 120 >figures || fail "late: see above"
+	"$TEEPERF" c++ --shape=dual -O1 -pthread -I "$root/include" -o late \
+		"$from/hostile_program.cpp" -ldl
+	HOSTILE_LATE=1 ./host ./late "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 200000)) 1 120 \
+		>figures || fail "late: see above"
 	cat figures
 	for kind in calls throws jumps counts marks signals switches threads came refused; do
 		grep -q " $kind=[1-9]" figures || fail "late: nothing of the kind '$kind' was done"
@@ -101,7 +106,8 @@ for number in $kept; do
 	if grep -q 'still writing' err; then
 		echo "log.$number cannot be recovered: $(cat err)"
 		[ -z "${private:-}" ] || rm -f /dev/shm/teeperf-*
-	elif [ $got = 1 ] && grep -q 'are gone: they are neither in the trace nor in a log' err; then
+	elif [ $got = 1 ] &&
+		grep -q 'are gone: they are neither in the trace nor in a log' err; then
 		: # by what the host wrote into the table of threads
 	elif [ $got != 0 ]; then
 		cat err >&2

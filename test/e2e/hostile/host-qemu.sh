@@ -17,7 +17,8 @@ printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.
 # attack NAME KINDS: the host against ./NAME, which does work of these kinds: while it runs, and
 # while it attaches.
 attack() {
-	printf '#!/bin/sh\nexec qemu-%s -L /usr/%s-linux-gnu "%s"\n' $machine $machine "$TEST_TMP/$1" >emulated
+	printf '#!/bin/sh\nexec qemu-%s -L /usr/%s-linux-gnu "%s"\n' $machine $machine \
+		"$TEST_TMP/$1" >emulated
 	chmod +x emulated
 	: >figures
 	for seeds in '1 2' '8 8'; do
@@ -40,15 +41,17 @@ for machine in $machines; do
 	target=--target=$machine-linux-gnu
 	"$TEEPERF" cc $target -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
 	for port in posix vm; do
-		"$TEEPERF" c++ --port=$port --allowlist levels.allow --check off $target -O1 -pthread -I "$root/include" -o $port \
-			"$from/hostile_program.cpp" -ldl
+		"$TEEPERF" c++ --port=$port --allowlist levels.allow --check off $target -O1 \
+			-pthread -I "$root/include" -o $port "$from/hostile_program.cpp" -ldl
 		attack $port 'calls throws jumps counts signals switches threads'
 	done
-	"$TEEPERF" c++ --allowlist levels.allow --check off $target -O1 -pthread -DHOSTILE_BARE -I "$root/include" -c \
-		-o program.o "$from/hostile_program.cpp"
+	"$TEEPERF" c++ --allowlist levels.allow --check off $target -O1 -pthread -DHOSTILE_BARE \
+		-I "$root/include" -c -o program.o "$from/hostile_program.cpp"
 	for how in ALWAYS BY_CALL; do
-		"$TEEPERF" c++ --level=off $target -O1 -DHOSTILE_$how -I "$root/include" -c -o hooks.o "$from/hostile_bare.cpp"
-		"$TEEPERF" c++ --check off --port=bare $target -pthread -o bare program.o hooks.o -ldl
+		"$TEEPERF" c++ --level=off $target -O1 -DHOSTILE_$how -I "$root/include" -c \
+			-o hooks.o "$from/hostile_bare.cpp"
+		"$TEEPERF" c++ --check off --port=bare $target -pthread -o bare program.o hooks.o \
+			-ldl
 		attack bare 'calls throws jumps counts signals switches'
 	done
 done

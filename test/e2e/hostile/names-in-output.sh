@@ -23,7 +23,8 @@ table() {
 	python3 "$lib/check_clean.py" --cells "$separator" "$*" <shown || fail "$*"
 }
 
-for view in top tree threads inverted timeline contention 'histogram --function *' 'function --function *'; do
+for view in top tree threads inverted timeline contention 'histogram --function *' \
+	'function --function *'; do
 	set -f # the '*' is ours
 	clean analyze odd.trace --view $view
 	clean analyze odd.trace --view $view --format json
@@ -108,10 +109,12 @@ for format in chrome firefox; do
 done
 for format in perfetto ctf uftrace; do
 	expect 0 "$TEEPERF" export marks.trace --format $format -o "marks.$format"
-	! grep -aqr "$(printf '\033\\[31m')" "marks.$format" || fail "$format has names as they were written"
+	! grep -aqr "$(printf '\033\\[31m')" "marks.$format" ||
+		fail "$format has names as they were written"
 	grep -aqr 'red?.31mred' "marks.$format" || fail "$format has no marks"
 done
-[ "$(grep -vc '^EVENT: ' marks.uftrace/events.txt)" = 0 ] || fail "uftrace: a name has several lines"
+[ "$(grep -vc '^EVENT: ' marks.uftrace/events.txt)" = 0 ] ||
+	fail "uftrace: a name has several lines"
 select='SELECT kind, name FROM marks'
 clean query marks.trace "$select"
 clean query marks.trace --format json "$select"
@@ -140,13 +143,16 @@ says '10 recorded' out
 says 'no findings' out
 expect 0 "$TEEPERF" cc --allowlist odd.allow -O1 -g "$lib/odd_symbols.c" -o again
 expect 0 "$TEEPERF" record -q --clock tsc -o again.trace -- ./again
-"$TEEPERF" query odd.trace --format csv 'SELECT function, calls FROM functions ORDER BY function' >before
-"$TEEPERF" query again.trace --format csv 'SELECT function, calls FROM functions ORDER BY function' >after
+"$TEEPERF" query odd.trace --format csv \
+	'SELECT function, calls FROM functions ORDER BY function' >before
+"$TEEPERF" query again.trace --format csv \
+	'SELECT function, calls FROM functions ORDER BY function' >after
 cmp before after || fail "another list of functions"
 
 # GDB's helper, whose names come from GDB.
 if command -v gdb >/dev/null; then
-	expect 0 "$TEEPERF" record -q --clock tsc -o gdb.trace -- gdb -q -nx -batch -ex 'source '"$TEEPERF_BUILD/share/teeperf/gdb/teeperf-gdb.py" \
+	expect 0 "$TEEPERF" record -q --clock tsc -o gdb.trace -- gdb -q -nx -batch \
+		-ex 'source '"$TEEPERF_BUILD/share/teeperf/gdb/teeperf-gdb.py" \
 		-ex 'catch syscall exit_group' -ex run -ex 'teeperf events 100' ./odd
 	grep -v 'Thread debugging' out >shown
 	python3 "$lib/check_clean.py" 'teeperf events' <shown || fail "GDB's helper"

@@ -30,9 +30,11 @@ begin claimed "$TEEPERF" record -q -o y.trace ./fake 10 pause
 recorder=$begun
 await claimed.out ready
 program=$(sed -n 's/^ready //p' claimed.out)
-[ "$(find /dev/shm -name "teeperf-$recorder.????????????????.ctl" | wc -l)" = 1 ] || fail "$(ls /dev/shm)"
+[ "$(find /dev/shm -name "teeperf-$recorder.????????????????.ctl" | wc -l)" = 1 ] ||
+	fail "$(ls /dev/shm)"
 if other_users; then
-	users=$(mktemp -d) # where the other user may go: the checkout may be in a home that is closed to him
+	# where the other user may go: the checkout may be in a home that is closed to him
+	users=$(mktemp -d)
 	trap 'rm -rf "$users"' EXIT
 	chmod 755 "$users"
 	cat >lie.c <<'EOC'
@@ -64,7 +66,8 @@ int main(int argc, char **argv)
 }
 EOC
 	${CC:-cc} -I "$root" -I "$root/include" -o "$users/lie" lie.c
-	begin lie setpriv --reuid=65534 --regid=65534 --clear-groups "$users/lie" "$recorder" "$program"
+	begin lie setpriv --reuid=65534 --regid=65534 \
+		--clear-groups "$users/lie" "$recorder" "$program"
 	await lie.out listening
 	for pid in $recorder $program; do
 		expect 0 "$TEEPERF" ctl status "$pid"
@@ -101,7 +104,8 @@ int main(void)
 }
 EOC
 	# shellcheck disable=SC2086 # words are meant
-	begin place unshare $private sh closed.sh "$TEEPERF" record -o z.trace --size 1M --attach "$PWD/log.place"
+	begin place unshare $private sh closed.sh "$TEEPERF" record -o z.trace --size 1M \
+		--attach "$PWD/log.place"
 	await place.err 'now start'
 	TEEPERF_LOG=$PWD/log.place ./named
 	ended 0 place

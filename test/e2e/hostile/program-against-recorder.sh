@@ -50,8 +50,8 @@ read_it() {
 attack() {
 	what=$1
 	for mode in $modes; do
-		expect 7 timeout 600 "$checked" record -o x.trace --mode $mode --size 512K --drain now \
-			./damage "$what" $ms ${2:-}
+		expect 7 timeout 600 "$checked" record -o x.trace --mode $mode --size 512K \
+			--drain now ./damage "$what" $ms ${2:-}
 		unharmed err
 		memory=$(sed -n 's/^anon=//p' out)
 		[ "$memory" -lt 65536 ] || fail "the recorder has $memory KiB of memory of its own"

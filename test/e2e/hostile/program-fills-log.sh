@@ -15,7 +15,8 @@ for mode in stream full; do
 	# Counts that cannot be are no facts.
 	says 'the log has impossible counts' err
 	if grep -E '[0-9]{16,}' err; then fail "a forged number is shown"; fi
-	"$TEEPERF" query rubbish.trace --format csv 'SELECT lost FROM threads WHERE lost >= 1 << 48' >out 2>log || [ -s out ]
+	"$TEEPERF" query rubbish.trace --format csv \
+		'SELECT lost FROM threads WHERE lost >= 1 << 48' >out 2>log || [ -s out ]
 	[ "$(wc -l <out)" = 1 ] || fail "a forged number of lost events is shown: $(cat out)"
 	# Its 100 records fill no chunk: what is more than that is rubbish.
 	[ "$(fact records)" -gt 8000 ] || fail "nothing hostile was drained"

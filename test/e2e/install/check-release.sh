@@ -29,7 +29,8 @@ for linker in bfd lld mold; do
 	for flags in '' -static -Wl,--gc-sections '-Wl,--gc-sections -s -static' -shared; do
 		# shellcheck disable=SC2086
 		"$TEEPERF" cc -fPIC -O1 -fuse-ld=$linker $flags app.c -o app 2>err || {
-			command -v ld.$linker >/dev/null && [ $linker != lld ] && fail "$linker $flags: $(cat err)"
+			command -v ld.$linker >/dev/null && [ $linker != lld ] &&
+				fail "$linker $flags: $(cat err)"
 			continue
 		}
 		marked app

@@ -15,15 +15,18 @@ cmake --install "$TEEPERF_BUILD" --prefix "$prefix" >install.log || fail "$(cat 
 for file in bin/teeperf lib/libteeperf.a lib/libteeperf.so lib/teeperf/TeePerf.so \
 	include/teeperf/log.h lib/cmake/TeePerf/TeePerfConfig.cmake lib/pkgconfig/teeperf.pc \
 	share/bash-completion/completions/teeperf share/zsh/site-functions/_teeperf \
-	share/fish/vendor_completions.d/teeperf.fish share/man/man1/teeperf.1 lib/systemd/system/teeperf@.service; do
+	share/fish/vendor_completions.d/teeperf.fish share/man/man1/teeperf.1 \
+	lib/systemd/system/teeperf@.service; do
 	[ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 for file in atomic hardware_clock; do
-	[ ! -e "$prefix/include/teeperf/$file.h" ] || fail "$file.h is installed, which is for our own sources"
+	[ ! -e "$prefix/include/teeperf/$file.h" ] ||
+		fail "$file.h is installed, which is for our own sources"
 done
-grep -q "^ExecStart=$prefix/bin/teeperf record --daemon " "$prefix/lib/systemd/system/teeperf@.service" ||
-	fail "the unit does not start this teeperf"
-major=$(sed -n 's/^set(TeePerf_LLVM_MAJORS "\(.*\)")/\1/p' "$prefix/lib/cmake/TeePerf/TeePerfConfig.cmake" |
+grep -q "^ExecStart=$prefix/bin/teeperf record --daemon " \
+	"$prefix/lib/systemd/system/teeperf@.service" || fail "the unit does not start this teeperf"
+major=$(sed -n 's/^set(TeePerf_LLVM_MAJORS "\(.*\)")/\1/p' \
+	"$prefix/lib/cmake/TeePerf/TeePerfConfig.cmake" |
 	tr ';' '\n' | grep -Fx 19 || ls "$prefix/lib/teeperf" | sed -n 's/^llvm-//p' | tail -n 1)
 
 mkdir project
@@ -80,8 +83,8 @@ check "$PWD/cc-app"
 if command -v pkg-config >/dev/null; then
 	PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 	export PKG_CONFIG_PATH
-	[ "$(pkg-config --modversion teeperf)" = "$("$prefix/bin/teeperf" --version | awk '{ print $2 }')" ] ||
-		fail "pkg-config and teeperf --version disagree"
+	[ "$(pkg-config --modversion teeperf)" = "$("$prefix/bin/teeperf" --version |
+		awk '{ print $2 }')" ] || fail "pkg-config and teeperf --version disagree"
 	# As in a makefile: what it prints is for a shell.
 	eval "clang-$major -O2 -g $(pkg-config --cflags teeperf) -o pc-app project/app.c \
 		$(pkg-config --static --libs teeperf)"

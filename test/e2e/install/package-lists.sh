@@ -7,7 +7,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-DESTDIR=$PWD/stage cmake --install "$TEEPERF_BUILD" --prefix /usr >install.log || fail "$(cat install.log)"
+DESTDIR=$PWD/stage cmake --install "$TEEPERF_BUILD" --prefix /usr >install.log ||
+	fail "$(cat install.log)"
 # debian/rules builds no runtime for other processors, whatever is there.
 for machine in x86_64 aarch64 riscv64; do
 	rm -rf "stage/usr/lib/teeperf/$machine"

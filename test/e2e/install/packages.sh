@@ -10,7 +10,8 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
 [ "$(id -u)" = 0 ] || skip "not root, whom debootstrap and chroot need"
-git -C "$root" -c safe.directory='*' rev-parse -q --verify HEAD >/dev/null 2>&1 || skip "this is not a git checkout"
+git -C "$root" -c safe.directory='*' rev-parse -q --verify HEAD >/dev/null 2>&1 ||
+	skip "this is not a git checkout"
 bare=$root/build/packages
 rm -rf "$bare/out"
 mkdir -p "$bare/out" give

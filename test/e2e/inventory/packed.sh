@@ -101,7 +101,8 @@ expect 1 "$TEEPERF" check-release bare
 objcopy -R .teeperf.inventory app bare
 expect 1 "$TEEPERF" inventory bare
 # The inventory alone keeps a file from being released.
-objcopy -I binary -O default --rename-section .data=.teeperf.inventory,readonly,data,contents words.zst data.o 2>err ||
-	objcopy -I binary -O elf64-x86-64 --rename-section .data=.teeperf.inventory,readonly,data,contents words.zst data.o
+objcopy -I binary -O default --rename-section .data=.teeperf.inventory,readonly,data,contents \
+	words.zst data.o 2>err || objcopy -I binary -O elf64-x86-64 \
+	--rename-section .data=.teeperf.inventory,readonly,data,contents words.zst data.o
 expect 1 "$TEEPERF" check-release data.o
 says "^data.o: has the names" out

@@ -69,7 +69,8 @@ print("\n".join(sorted({r["function"] for r in rows if r["state"] in ("emitted",
 agrees() {
 	"$TEEPERF" inventory --format csv "$@" >csv
 	names csv >seen
-	nm "$@" | awk '$2 ~ /^[tTwW]$/ && $3 !~ /^__teeperf_|[.]recorded$/ { print $3 }' | sort -u >there
+	nm "$@" | awk '$2 ~ /^[tTwW]$/ && $3 !~ /^__teeperf_|[.]recorded$/ { print $3 }' |
+		sort -u >there
 	[ -s seen ] || fail "no function in the inventory of $*"
 	# Constructors of base and complete objects may be two symbols for one function.
 	grep -vxF -f seen there | grep -v 'C1E\|D1E' >missing || true

@@ -66,7 +66,8 @@ for options in '' --shape=call --exits=untimed --level=count --clock=soft; do
 	[ "$options" != --clock=soft ] || clock=soft
 	expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./host
 	"$TEEPERF" analyze run.trace --view top --format csv 2>notes >top.csv
-	[ "$(awk -F, 'NR > 1 { print $1 "=" $2 }' top.csv | sort | tr '\n' ' ')" = "entry=2 inner=2000 " ] || {
+	[ "$(awk -F, 'NR > 1 { print $1 "=" $2 }' top.csv | sort |
+		tr '\n' ' ')" = "entry=2 inner=2000 " ] || {
 		cat top.csv notes >&2
 		fail "calls in a loaded library ($options)"
 	}

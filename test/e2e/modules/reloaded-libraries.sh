@@ -94,7 +94,8 @@ EOS
 # libraries OPTIONS...: first.so and second.so, compiled with them.
 libraries() {
 	for name in first second; do
-		"$TEEPERF" cc -O1 -g -shared -fPIC "-DINNER=inner_of_$name" "$@" library.c -o $name.so
+		"$TEEPERF" cc -O1 -g -shared -fPIC "-DINNER=inner_of_$name" "$@" library.c \
+			-o $name.so
 	done
 }
 "$TEEPERF" cc -O1 -g host.c -o host -ldl -lpthread
@@ -112,8 +113,10 @@ run() {
 	# run it again.
 	tries=1
 	expect 0 "$TEEPERF" record -q $options -o run.trace -- ./host "$@"
-	while ! "$TEEPERF" analyze run.trace >/dev/null 2>notes && grep -q 'low halves.*run it again' notes; do
-		[ $tries -lt 5 ] || fail "libraries collide with the program in $tries runs: $(cat notes)"
+	while ! "$TEEPERF" analyze run.trace >/dev/null 2>notes &&
+		grep -q 'low halves.*run it again' notes; do
+		[ $tries -lt 5 ] ||
+			fail "libraries collide with the program in $tries runs: $(cat notes)"
 		tries=$((tries + 1))
 		expect 0 "$TEEPERF" record -q $options -o run.trace -- ./host "$@"
 	done
@@ -121,8 +124,8 @@ run() {
 	mv err places
 	awk '{ print $1, $2, $3 }' out | sort >wanted
 	"$TEEPERF" analyze run.trace --format csv >top.csv 2>notes || fail "analyze: $(cat notes)"
-	awk -F, 'NR > 1 && $7 != "host" { sub(/^inner_of_.*/, "inner", $1); print $7, $1, $2 }' top.csv |
-		sort >got
+	awk -F, 'NR > 1 && $7 != "host" { sub(/^inner_of_.*/, "inner", $1); print $7, $1, $2 }' \
+		top.csv | sort >got
 	cmp -s wanted got || {
 		diff wanted got >&2 || :
 		cat notes >&2
@@ -147,8 +150,8 @@ places() {
 
 # modules NAME: how many entries NAME has in the trace's last table of modules.
 modules() {
-	"$TEEPERF" dump run.trace |
-		awk -v name="$1" '/^modules/ { n = 0 } /^\tmodule / && index($0, name) { n++ } END { print n }'
+	"$TEEPERF" dump run.trace | awk -v name="$1" \
+		'/^modules/ { n = 0 } /^\tmodule / && index($0, name) { n++ } END { print n }'
 }
 
 here=$PWD
@@ -235,9 +238,11 @@ cat >both.sh <<'EOS'
 EOS
 rm -f run.trace*
 expect 0 "$TEEPERF" record -f -o run.trace -- sh both.sh "$here/first.so"
-! grep -E 'became another program|not recorded' err || fail "a second runtime ended the first: $(cat err)"
+! grep -E 'became another program|not recorded' err ||
+	fail "a second runtime ended the first: $(cat err)"
 for trace in run.trace*; do
-	"$TEEPERF" analyze "$trace" --format csv 2>notes | sed 1d | cut -d, -f1,2 | sort | tr '\n' ' '
+	"$TEEPERF" analyze "$trace" --format csv 2>notes | sed 1d | cut -d, -f1,2 | sort |
+		tr '\n' ' '
 	echo
 done | sort | uniq -c | tr -s ' ' >got
 [ "$(cat got)" = ' 2 inner_of_first,30 main,1 outer,10 
@@ -278,14 +283,15 @@ int main(int argc, char **argv)
 }
 EOS
 for name in first second; do
-	"$TEEPERF" cc -O1 -g -shared -fPIC "-DINNER=inner_of_$name" library.c -x c - -o far_$name.so \
-		<<-'EOS'
+	"$TEEPERF" cc -O1 -g -shared -fPIC "-DINNER=inner_of_$name" library.c -x c - \
+		-o far_$name.so <<-'EOS'
 		char much[64 << 20];
 	EOS
 done
 "$TEEPERF" cc -O1 -g far.c -o far -ldl
 status=0
-"$TEEPERF" record -o far.trace -- ./far "$here/far_first.so" "$here/far_second.so" 2>err || status=$?
+"$TEEPERF" record -o far.trace -- ./far "$here/far_first.so" "$here/far_second.so" 2>err ||
+	status=$?
 if [ $status = 77 ]; then
 	echo "the kernel did not put the libraries where they collide: not tested"
 else

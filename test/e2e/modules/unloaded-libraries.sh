@@ -68,4 +68,5 @@ says '^answer,3,' top.csv
 # Two: what stands at an address that both have used has no name.
 expect 0 "$TEEPERF" record -q -o two.trace -- ./main ./first.so ./second.so
 "$TEEPERF" analyze two.trace --format csv >top.csv 2>/dev/null
-! grep -E '^(first|second|answer),2,' top.csv || fail "a function of one library has another's calls"
+! grep -E '^(first|second|answer),2,' top.csv ||
+	fail "a function of one library has another's calls"

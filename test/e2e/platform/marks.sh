@@ -13,14 +13,16 @@ rounds=2000
 threads=3
 for machine in $machines; do
 	for shape in inline dual; do
-		expect 0 "$TEEPERF" cc --target=$machine-linux-gnu --shape=$shape -O2 -pthread -I "$root/include" -o app \
+		expect 0 "$TEEPERF" cc --target=$machine-linux-gnu \
+			--shape=$shape -O2 -pthread -I "$root/include" -o app \
 			"$root/test/tee/marks_work.c" "$root/test/tee/posix_side.c"
 		# Nobody records.
 		expect 3 qemu-$machine -L /usr/$machine-linux-gnu ./app $rounds $threads
-		for options in '--clock soft' '--clock none' '--clock soft --mode ring --ring 1M'; do
+		for options in '--clock soft' '--clock none' \
+			'--clock soft --mode ring --ring 1M'; do
 			# shellcheck disable=SC2086 # words are meant
-			expect 3 "$TEEPERF" record -q $options --ready 8M --size 8M -o run.trace -- \
-				qemu-$machine -L /usr/$machine-linux-gnu ./app $rounds $threads
+			expect 3 "$TEEPERF" record -q $options --ready 8M --size 8M -o run.trace \
+				-- qemu-$machine -L /usr/$machine-linux-gnu ./app $rounds $threads
 			python3 "$lib/check_marks.py" "$TEEPERF" run.trace $rounds $threads 1 ||
 				fail "$machine, $shape, $options: see above"
 		done

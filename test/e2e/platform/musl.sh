@@ -85,8 +85,10 @@ measure() {
 	for clock in tsc soft none; do
 		expect 0 "$TEEPERF" record -q --clock $clock -o run.trace -- ./app "$@"
 		tr ' ' , <out >wanted
-		"$TEEPERF" analyze run.trace --format csv 2>notes | sed 1d | cut -d, -f1,2 | sort >got
-		cmp wanted got || fail "$linked: the counts differ: $(cat wanted got notes | tr '\n' ' ')"
+		"$TEEPERF" analyze run.trace --format csv 2>notes | sed 1d | cut -d, -f1,2 |
+			sort >got
+		cmp wanted got ||
+			fail "$linked: the counts differ: $(cat wanted got notes | tr '\n' ' ')"
 		facts run.trace lost=0
 	done
 }

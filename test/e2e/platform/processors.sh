@@ -76,9 +76,11 @@ same() {
 			show_trace run.trace "$machine: $what"
 			fail "$what: calls on $machine are not those on $host"
 		}
-		cmp "said.$host" "said.$machine" || fail "$what: the program itself differs on $machine"
+		cmp "said.$host" "said.$machine" ||
+			fail "$what: the program itself differs on $machine"
 	done
-	echo "$what: $(grep -vc '^sum' want) paths, $(awk '/^sum/ { n += $NF } END { print n }' want) calls"
+	echo "$what: $(grep -vc '^sum' want) paths, $(awk '/^sum/ { n += $NF } END { print n }' \
+		want) calls"
 }
 
 arguments=wait
@@ -86,7 +88,8 @@ same 'threads' cc '--clock soft' -O2 -pthread "$threads"
 arguments=
 grep -Fxq 'work;step 80000' want || fail "the paths are not those of the program: $(cat want)"
 same 'contexts' cc '' -O2 "$contexts"
-grep -Fxq 'fiber;deep;deep;deep;deep;deep 40' want || fail "the paths are not those of the program: $(cat want)"
+grep -Fxq 'fiber;deep;deep;deep;deep;deep 40' want ||
+	fail "the paths are not those of the program: $(cat want)"
 same 'exceptions' c++ '' -O2 "$unwind"
 grep -Fxq 'main;catches;throws;throws;throws;throws;Guard::~Guard 500' want ||
 	fail "the paths are not those of the program: $(cat want)"
@@ -102,7 +105,8 @@ if [ "$full" = 1 ]; then
 		for shape in inline call dual; do
 			for exits in timed untimed; do
 				for clock in auto soft; do
-					same "exceptions $level $shape $exits $clock" c++ "--clock $clock" --clock=$clock \
+					same "exceptions $level $shape $exits $clock" \
+						c++ "--clock $clock" --clock=$clock \
 						--shape=$shape --exits=$exits $level "$unwind"
 				done
 			done
@@ -119,7 +123,8 @@ for machine in "$host" $machines; do
 	build "$machine" c++ -O2 -fPIC -shared --shape=call library.cpp -o library.so
 	build "$machine" c++ -O2 main.cpp ./library.so -o app
 	measure "$machine" "theirs.$machine"
-	"$TEEPERF" c++ --level=off $([ "$machine" = "$host" ] || echo "--target=$machine-linux-gnu") main.cpp \
+	"$TEEPERF" c++ --level=off $([ "$machine" = "$host" ] ||
+		echo "--target=$machine-linux-gnu") main.cpp \
 		./library.so -Wl,-rpath-link,"$TEEPERF_BUILD/lib/teeperf/$machine" -o app
 	measure "$machine" "own.$machine"
 	for how in theirs own; do
@@ -161,7 +166,8 @@ for machine in "$host" $machines; do
 		rm -f in
 		mkfifo in
 		# shellcheck disable=SC2086 # words are meant
-		begin run sh -c 'exec "$@" <in' sh "$TEEPERF" record -q --clock soft -o run.trace -- $emulator ./app
+		begin run sh -c 'exec "$@" <in' sh "$TEEPERF" record -q --clock soft \
+			-o run.trace -- $emulator ./app
 		recorder=$begun
 		exec 7>in
 		await run.out ready
@@ -171,7 +177,8 @@ for machine in "$host" $machines; do
 			[ -z "$choice" ] || expect 0 "$TEEPERF" ctl $choice "$recorder"
 			rounds=$((rounds + 1))
 			echo >&7
-			await_true '[ "$(grep -c "^done" run.out)" = "$rounds" ]' "round $rounds of $machine, $shape"
+			await_true '[ "$(grep -c "^done" run.out)" = "$rounds" ]' \
+				"round $rounds of $machine, $shape"
 		done
 		exec 7>&-
 		ended 0 run
@@ -188,7 +195,8 @@ for machine in $machines; do
 	build "$machine" c++ -O1 "$unwind" -o app
 	for pages in '-p 65536' ${more_pages:+'-p 16384' '-p 8192'}; do
 		measure "$machine" got
-		grep -Fxq 'main;lands;jumps;jumps;jumps 500' got || fail "$machine $pages: $(cat got)"
+		grep -Fxq 'main;lands;jumps;jumps;jumps 500' got ||
+			fail "$machine $pages: $(cat got)"
 	done
 	pages=
 	measure "$machine" got
@@ -196,16 +204,19 @@ for machine in $machines; do
 	cp out app.csv
 	python3 "$lib/symbols_agree.py" app.csv 9 || fail "$machine: names or lines differ"
 
-	build "$machine" cc --level=off -std=gnu17 -I "$root" -I "$root/include" clock.c "$root/recorder/clock/host_clock.c" "$root/recorder/region/proc.c" \
+	build "$machine" cc --level=off -std=gnu17 -I "$root" -I "$root/include" clock.c \
+		"$root/recorder/clock/host_clock.c" "$root/recorder/region/proc.c" \
 		"$root/common/err.c" "$root/common/clean.c" "$root/common/buf.c" -o read_clock
-	qemu-$machine -L /usr/$machine-linux-gnu ./read_clock >clock || fail "the clock of $machine: $(cat clock)"
+	qemu-$machine -L /usr/$machine-linux-gnu ./read_clock >clock ||
+		fail "the clock of $machine: $(cat clock)"
 	says '^(tsc|cntvct|rdtime) ' clock
 
 	# The clock: 'auto' says that it takes the soft one; the hardware's is refused with a
 	# remedy.
 	expect 0 "$TEEPERF" record -o run.trace -- qemu-$machine -L /usr/$machine-linux-gnu ./app
 	says "'./app' is for $machine.*--clock soft" err
-	expect 0 "$TEEPERF" record --clock tsc -o run.trace -- qemu-$machine -L /usr/$machine-linux-gnu ./app
+	expect 0 "$TEEPERF" record --clock tsc -o run.trace -- qemu-$machine \
+		-L /usr/$machine-linux-gnu ./app
 	says "'./app' ran without recording: it is for $machine.*--clock soft" err
 done
 
@@ -261,11 +272,14 @@ for machine in $machines; do
 		target=--target=$machine-linux-gnu
 		expect 0 "$TEEPERF" cc --level=$level $target -march=$architecture -O2 -c vectors.c
 		says 'functions are compiled for scalable vectors .* are not recorded: ' err
-		[ "$(grep -c scalable err)" = 1 ] || fail "$machine: said more than once: $(cat err)"
+		[ "$(grep -c scalable err)" = 1 ] ||
+			fail "$machine: said more than once: $(cat err)"
 		expect 0 "$TEEPERF" cc --level=$level $target -O2 plain.c vectors.o -o app
 		expect 0 "$TEEPERF" record -q --clock soft -o run.trace -- \
 			qemu-$machine -cpu $processor -L /usr/$machine-linux-gnu ./app
-		"$TEEPERF" analyze run.trace --view top --format csv 2>odd | cut -d, -f1,2 | sort >got
-		printf 'function,calls\nmain,1\noutside,1000\n' | diff - got || fail "$machine, $level: calls"
+		"$TEEPERF" analyze run.trace --view top --format csv 2>odd | cut -d, -f1,2 |
+			sort >got
+		printf 'function,calls\nmain,1\noutside,1000\n' | diff - got ||
+			fail "$machine, $level: calls"
 	done
 done

@@ -39,15 +39,17 @@ EOS
 
 # counts TRACE LINE...: the complete teeperf finds these calls, and nothing wrong.
 counts() {
-	expect 0 "$TEEPERF" query --format csv "$1" "SELECT function, calls FROM functions ORDER BY function"
+	expect 0 "$TEEPERF" query --format csv "$1" \
+		"SELECT function, calls FROM functions ORDER BY function"
 	shift
 	printf '%s\n' function,calls "$@" | diff - out >&2 || fail "the calls are not right"
 }
 
 # build PRESET FOLDER [OPTION]
 build() {
-	cmake -S "$root" --preset "$1" -B "$2" -DCMAKE_BUILD_TYPE=None -DTEEPERF_WERROR=ON ${3-} >log 2>&1 &&
-		cmake --build "$2" -j2 >>log 2>&1 && cmake --install "$2" --prefix "$2/there" >>log 2>&1 ||
+	cmake -S "$root" --preset "$1" -B "$2" -DCMAKE_BUILD_TYPE=None \
+		-DTEEPERF_WERROR=ON ${3-} >log 2>&1 && cmake --build "$2" -j2 >>log 2>&1 &&
+		cmake --install "$2" --prefix "$2/there" >>log 2>&1 ||
 		fail "the recorder of preset '$1' is not built: $(cat log)"
 	recorder=$PWD/$2/there/bin/teeperf
 }
@@ -65,13 +67,15 @@ bare() {
 # talks COMMAND...: what the recorder, run so, says of itself.
 talks() {
 	expect 0 "$@" --help
-	[ "$(sed -n 's/^  \([a-z-]*\) .*/\1/p' out | xargs)" = 'ctl doctor record recover' ] || fail "$(cat out)"
+	[ "$(sed -n 's/^  \([a-z-]*\) .*/\1/p' out | xargs)" = 'ctl doctor record recover' ] ||
+		fail "$(cat out)"
 	expect 0 "$@" record --help
 	says '^usage: teeperf record' out
 	expect 0 "$@" doctor
 	says '^- +compiler +no compiler here: this is a target;' out
 	says '^(ok|-) +clock' out
-	! grep -Eq '^(missing|wrong)|^[^ ]+ +(runtime|llvm)' out || fail "doctor on a target: $(cat out)"
+	! grep -Eq '^(missing|wrong)|^[^ ]+ +(runtime|llvm)' out ||
+		fail "doctor on a target: $(cat out)"
 	expect 1 "$@" doctor ./app
 	says '^missing +program +this teeperf only records' out
 	expect 129 "$@" analyze app.trace
@@ -105,7 +109,8 @@ counts app.trace leaf,5000 main,1 middle,100
 if [ "$(sed -n 's/^TEEPERF_TARGET_ZSTD:[A-Z]*=//p' native/CMakeCache.txt)" = 1 ]; then
 	expect 7 "$recorder" record --compress -o packed.trace -- ./app
 	counts packed.trace leaf,5000 main,1 middle,100
-	[ "$(wc -c <packed.trace)" -lt "$(wc -c <app.trace)" ] || fail "'--compress' compressed nothing"
+	[ "$(wc -c <packed.trace)" -lt "$(wc -c <app.trace)" ] ||
+		fail "'--compress' compressed nothing"
 fi
 
 printf '%s\n' 'default skip' 'fun:middle' 'fun:le*' >list
@@ -119,7 +124,8 @@ says 'reads no inventories: leave out' err
 begin killed "$recorder" record -q -o killed.trace ./fake 50000 pause
 recording=$begun
 await killed.out ready
-await_true 'facts killed.trace log_sections=1 threads=1 modules=1 2>err' 'the tables of killed.trace'
+await_true 'facts killed.trace log_sections=1 threads=1 modules=1 2>err' \
+	'the tables of killed.trace'
 expect 0 "$recorder" ctl status $recording
 says "^recorder +process $recording$" out
 kill -KILL $recording
@@ -150,18 +156,21 @@ expect 7 "$recorder" record -o sides.trace --tee --port sgxsdk -- ./host ./encla
 says 'there: teeperf join -o joined.trace sides.trace sides.trace.tee$' err
 expect 0 "$TEEPERF" join -o joined.trace sides.trace sides.trace.tee
 expect 0 "$TEEPERF" analyze --view transitions --format csv joined.trace
-[ "$(awk -F, '$10 == "sgx_ecall_sum" { print $1 }' out)" = 20 ] || fail "the sides do not join: $(cat out)"
+[ "$(awk -F, '$10 == "sgx_ecall_sum" { print $1 }' out)" = 20 ] ||
+	fail "the sides do not join: $(cat out)"
 
 # With libbpf, which it is asked to have, it is one file, too, and tells system events.
 archives=$(for name in bpf elf z; do ${CC:-cc} -print-file-name=lib$name.a; done)
-if [ "$(echo "$archives" | grep -c /)" = 3 ] && grep -q 'TEEPERF_BPF_CLANG:.*clang' "$prefix/CMakeCache.txt"; then
+if [ "$(echo "$archives" | grep -c /)" = 3 ] &&
+	grep -q 'TEEPERF_BPF_CLANG:.*clang' "$prefix/CMakeCache.txt"; then
 	build target native -DTEEPERF_EVENTS=ON
 	readelf -lW "$recorder" >headers
 	! grep -Eq 'INTERP|DYNAMIC|NEEDED' headers || fail "$recorder is not static: $(cat headers)"
 	expect 7 "$recorder" record --events syscalls -o events.trace -- ./app
 	if may_bpf; then
 		! grep 'no system events' err || fail "they are refused"
-		expect 0 "$TEEPERF" query --format csv events.trace "SELECT count(*) FROM syscalls WHERE call = 'execve'"
+		expect 0 "$TEEPERF" query --format csv events.trace \
+			"SELECT count(*) FROM syscalls WHERE call = 'execve'"
 		says '^1$' out
 	else
 		says 'warning: no system events are recorded: .*(BTF|root)' err
@@ -172,7 +181,8 @@ fi
 
 # ---- for aarch64
 emulator=$(command -v qemu-aarch64 || true)
-if [ "$(uname -m)" = aarch64 ] || [ ! "$emulator" ] || [ ! -e "$TEEPERF_BUILD/lib/teeperf/aarch64/libteeperf.a" ] ||
+if [ "$(uname -m)" = aarch64 ] || [ ! "$emulator" ] ||
+	[ ! -e "$TEEPERF_BUILD/lib/teeperf/aarch64/libteeperf.a" ] ||
 	[ ! -e /usr/aarch64-linux-gnu/lib/libc.a ]; then
 	echo "not tried: aarch64, whose C library or emulator is not here"
 	exit 0
@@ -181,5 +191,6 @@ fi
 build aarch64-target other-build
 bare "$recorder"
 talks "$emulator" "$recorder"
-expect 7 "$emulator" "$recorder" record --clock soft -o other.trace -- "$emulator" -L /usr/aarch64-linux-gnu ./other
+expect 7 "$emulator" "$recorder" record --clock soft -o other.trace -- "$emulator" \
+	-L /usr/aarch64-linux-gnu ./other
 counts other.trace leaf,5000 main,1 middle,100

@@ -68,23 +68,29 @@ old_names=0
 for table in calls events functions latencies modules paths thread_paths threads; do
 	expect 0 "$TEEPERF" query --schema=$table
 	sed -n 's/^  old names, for one release: //p' out | tr ',' '\n' >names
-	"$TEEPERF" query --format csv threads.trace "SELECT * FROM $table LIMIT 1" 2>/dev/null | head -n 1 | tr ',' '\n' >shown
+	"$TEEPERF" query --format csv threads.trace "SELECT * FROM $table LIMIT 1" 2>/dev/null |
+		head -n 1 | tr ',' '\n' >shown
 	[ -s shown ] || fail "$table has no columns"
 	while read -r old equals new; do
 		[ "$equals" = = ] || fail "$table: $old $equals $new"
 		old_names=$((old_names + 1))
 		! grep -qx "$old" shown || fail "$table shows $old"
 		"$TEEPERF" query --format csv threads.trace \
-			"SELECT count(*) > 0 AND sum($old IS NOT $new) = 0 AS same FROM $table" >out 2>err
+			"SELECT count(*) > 0 AND sum($old IS NOT $new) = 0 AS same FROM $table" \
+			>out 2>err
 		[ "$(cat out)" = 'same
 1' ] || fail "$table.$old is not $new: $(cat out err)"
 	done <names
 done
 [ $old_names -ge 40 ] || fail "$old_names old names"
-for query in 'SELECT name, calls, timed, self, inclusive, total, min, max, p50, p90, p99 FROM functions ORDER BY self DESC' \
-	'SELECT id, tid, t0, t1, dur, self_raw, self, cost, dur_ticks, self_ticks FROM calls WHERE dur > 0 ORDER BY t0 LIMIT 3' \
-	'SELECT os_tid, t_first, t_last, busy, cpu, delay FROM threads' 'SELECT tid, t FROM events LIMIT 3' \
-	'SELECT tid, total, self, p50, p99, total_ticks, self_ticks FROM thread_paths' 'SELECT total, self, min, max FROM paths' \
+for query in 'SELECT name, calls, timed, self, inclusive, total, min, max, p50, p90, p99
+	FROM functions ORDER BY self DESC' \
+	'SELECT id, tid, t0, t1, dur, self_raw, self, cost, dur_ticks, self_ticks FROM calls
+		WHERE dur > 0 ORDER BY t0 LIMIT 3' \
+	'SELECT os_tid, t_first, t_last, busy, cpu, delay FROM threads' \
+	'SELECT tid, t FROM events LIMIT 3' \
+	'SELECT tid, total, self, p50, p99, total_ticks, self_ticks FROM thread_paths' \
+	'SELECT total, self, min, max FROM paths' \
 	'SELECT calls, p999 FROM latencies' 'SELECT name, path, loaded, unloaded FROM modules'; do
 	expect 0 "$TEEPERF" query threads.trace "$query"
 done
@@ -95,32 +101,39 @@ done
 "$TEEPERF" query --format csv threads.trace 'SELECT thread, tid, name FROM threads' >out 2>err
 cmp view out || fail "threads in SQL and in the view: $(cat view out)"
 ! grep -q 'note: tid' err || fail "a note about threads.tid: $(cat err)"
-"$TEEPERF" query --format csv threads.trace "SELECT count(*) = (SELECT count(*) FROM calls) AS joined,
-	sum(t.thread = c.thread) = count(*) AS same FROM calls c JOIN threads t ON t.tid = c.tid" >out 2>err
+"$TEEPERF" query --format csv threads.trace \
+	"SELECT count(*) = (SELECT count(*) FROM calls) AS joined,
+	sum(t.thread = c.thread) = count(*) AS same FROM calls c JOIN threads t ON t.tid = c.tid" \
+	>out 2>err
 [ "$(cat out)" = 'joined,same
 1,1' ] || fail "a join by tid: $(cat out)"
 says 'note: tid is the system' err
 # An alias that is a column, too, by an old name or the new one, is not what HAVING takes.
 for name in total duration_ns; do
-	expect 0 "$TEEPERF" query --format csv threads.trace "SELECT fn, sum(duration_ns) AS $name FROM calls JOIN functions USING (fn)
+	expect 0 "$TEEPERF" query --format csv threads.trace \
+		"SELECT fn, sum(duration_ns) AS $name FROM calls JOIN functions USING (fn)
 		GROUP BY fn HAVING $name > 0"
 	says "note: $name in HAVING is the column of that name" err
 done
 # Nor in brackets, in quotes, or as the second one.
 for having in '(total > 0)' '"total" > 0' 'min(fn) > 0 AND calls >= 0 AND total > 0'; do
-	expect 0 "$TEEPERF" query --format csv threads.trace "SELECT fn, calls, sum(duration_ns) AS total
+	expect 0 "$TEEPERF" query --format csv threads.trace \
+		"SELECT fn, calls, sum(duration_ns) AS total
 		FROM calls JOIN functions USING (fn) GROUP BY fn HAVING $having"
 	says "note: total in HAVING is the column of that name" err
 done
 for having in 'sum(duration_ns) > 0' 'sum(total) > 0' 'all_of_it > 0' 'calls > 0'; do
-	expect 0 "$TEEPERF" query --format csv threads.trace "SELECT function, calls, sum(duration_ns) AS total, sum(duration_ns) AS all_of_it
+	expect 0 "$TEEPERF" query --format csv threads.trace \
+		"SELECT function, calls, sum(duration_ns) AS total, sum(duration_ns) AS all_of_it
 		FROM calls JOIN functions USING (fn) GROUP BY fn HAVING $having"
 	! grep -q 'note: .* in HAVING' err || fail "a note about $having: $(cat err)"
 done
 "$TEEPERF" query --format csv threads.trace "SELECT (SELECT count(*) FROM calls WHERE tid = t.tid) =
 	(SELECT count(*) FROM calls WHERE +thread = t.thread) AS same, (SELECT count(*) FROM calls c JOIN functions f ON f.fn = c.fn
 	WHERE c.tid > t.tid AND f.function = 'mix') = (SELECT count(*) FROM calls c JOIN functions f ON f.fn = c.fn JOIN threads o
-	ON o.thread = +c.thread WHERE o.tid > t.tid AND f.function = 'mix') AS above FROM threads t" 2>/dev/null | sort -u >out
+	ON o.thread = +c.thread WHERE o.tid > t.tid AND f.function = 'mix') AS above
+	FROM threads t" \
+	2>/dev/null | sort -u >out
 [ "$(cat out)" = '1,1
 same,above' ] || fail "conditions on tid: $(cat out)"
 

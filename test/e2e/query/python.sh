@@ -71,7 +71,9 @@ expect 0 $python lists.py
 cmp lists wanted || fail "the rows are others than those of teeperf query"
 { head -n 1 wanted; tail -n +2 wanted | sort; } >wanted.sorted
 { head -n 1 lists.fleet; tail -n +2 lists.fleet | sort; } >lists.sorted
-cmp lists.sorted wanted.sorted || fail "the fleet's rows are others than those of teeperf query: $(diff lists.sorted wanted.sorted)"
+cmp lists.sorted wanted.sorted ||
+	fail "the fleet's rows are others than those of teeperf query: $(diff lists.sorted \
+		wanted.sorted)"
 cmp lists.1 wanted.1 || fail "the rows of one thread are others than those of teeperf query"
 
 cat >frames.py <<'EOS'

@@ -21,15 +21,20 @@ expect 0 "$TEEPERF" cc -O2 -g -pthread -o app "$lib/query_program.c"
 expect 0 "$TEEPERF" record -q --clock tsc -o app.trace -- ./app 3 400
 expect 0 "$TEEPERF" record -q --clock soft --compress -o soft.trace -- ./app 2 100
 python3 "$lib/query_agrees.py" "$TEEPERF" golden/*.trace app.trace soft.trace
-for range in --time-range=1us..2ms --min-time=2us --thread=1 --depth=4 --focus=recurse --ignore=recurse; do
-	query "$range" --raw --format csv app.trace 'SELECT count(*), sum(self_raw_ticks) AS "sum(self_ticks)" FROM calls' >part.calls
+for range in --time-range=1us..2ms --min-time=2us --thread=1 --depth=4 --focus=recurse \
+	--ignore=recurse; do
+	query "$range" --raw --format csv app.trace \
+		'SELECT count(*), sum(self_raw_ticks) AS "sum(self_ticks)" FROM calls' >part.calls
 	query "$range" --raw --format csv app.trace \
 		'SELECT sum(calls) AS "count(*)", sum(self_ticks) FROM thread_paths' >part.paths
-	tail -n +2 part.calls >a && tail -n +2 part.paths >b && cmp a b || fail "$range: $(cat part.calls part.paths)"
+	tail -n +2 part.calls >a && tail -n +2 part.paths >b && cmp a b ||
+		fail "$range: $(cat part.calls part.paths)"
 	# And for each function; times of single calls are rounded to nanoseconds, each by itself.
-	query "$range" --raw --format csv app.trace 'SELECT f.function, f.calls, count(c.id) AS single, f.self_ns, sum(c.self_raw_ns)
+	query "$range" --raw --format csv app.trace \
+		'SELECT f.function, f.calls, count(c.id) AS single, f.self_ns, sum(c.self_raw_ns)
 		FROM functions f LEFT JOIN calls c ON c.fn = f.fn GROUP BY f.fn
-		HAVING single <> f.calls OR abs(coalesce(sum(c.self_raw_ns), 0) - f.self_ns) > single + 1' >differ
+		HAVING single <> f.calls
+		OR abs(coalesce(sum(c.self_raw_ns), 0) - f.self_ns) > single + 1' >differ
 	[ "$(wc -l <differ)" = 1 ] || fail "$range: $(cat differ)"
 done
 
@@ -40,7 +45,8 @@ cmp memory.csv file.csv || fail "calls in a file are others"
 if ls teeperf-calls.* >/dev/null 2>&1; then
 	fail "the file of calls was left"
 fi
-expect 1 env TMPDIR=/nonexistent "$TEEPERF" query app.trace --memory 1K 'SELECT max(duration_ns) FROM calls'
+expect 1 env TMPDIR=/nonexistent "$TEEPERF" query app.trace --memory 1K \
+	'SELECT max(duration_ns) FROM calls'
 says "nonexistent.*TMPDIR" err
 
 # ---- formats
@@ -61,14 +67,16 @@ a             1' ] || fail table
 [ "$(query --format json $t 'SELECT 1 WHERE 0')" = '[]' ] || fail "no rows"
 
 # ---- ticks as nanoseconds, also of differences
-[ "$(query --format csv app.trace 'SELECT ns(0) = 0 AND ns(3000000) > 0, ns(-3000000) = -ns(3000000), ns(NULL),
+[ "$(query --format csv app.trace \
+	'SELECT ns(0) = 0 AND ns(3000000) > 0, ns(-3000000) = -ns(3000000), ns(NULL),
 	ns(-9223372036854775807 - 1) <= -ns(9223372036854775807)' | tail -n 1)" = '1,1,,1' ] ||
 	fail "ns() of a negative number"
 
 # ---- standard output that takes no more, at once or at the end
 for format in table csv json tsv; do
 	for sql in 'SELECT 1' 'SELECT * FROM calls'; do
-		expect 1 sh -c '"$TEEPERF" query --format $1 app.trace "$2" >/dev/full' sh $format "$sql"
+		expect 1 sh -c '"$TEEPERF" query --format $1 app.trace "$2" >/dev/full' sh $format \
+			"$sql"
 		says "'standard output': cannot write: No space left on device" err
 	done
 done
@@ -118,7 +126,8 @@ says 'rlwrap.*sqlite3' out
 for line in .nosuch '.schema nosuch' '.show nosuch' '.format nosuch'; do
 	printf '%s\n' "$line" | expect 1 "$TEEPERF" query $t
 done
-[ "$(query --format csv $t -p n=5 -p t=5x -p u 'SELECT typeof(:n) a, typeof(:t) b, :u IS NULL c')" = 'a,b,c
+[ "$(query --format csv $t -p n=5 -p t=5x -p u 'SELECT typeof(:n) a, typeof(:t) b, :u IS NULL c')" \
+	= 'a,b,c
 integer,text,1' ] || fail parameters
 [ "$(query --format csv --attach other=golden/recursion.trace $t \
 	'SELECT (SELECT count(*) FROM calls) a, (SELECT count(*) FROM other.calls) b')" = 'a,b
@@ -203,14 +212,16 @@ while read -r name what; do
 	for parameter in function depth bucket; do
 		grep -q ":$parameter" sql && set -- "$@" -p $parameter
 	done
-	"$TEEPERF" query --attach b=soft.trace "$@" app.trace "$(cat sql)" 2>/dev/null | cmp - out ||
-		fail "example $name is not what it shows"
+	"$TEEPERF" query --attach b=soft.trace "$@" app.trace "$(cat sql)" 2>/dev/null |
+		cmp - out || fail "example $name is not what it shows"
 done <examples
 # ---- what is measured differently is said, once, when it is asked for
 "$TEEPERF" query app.trace "SELECT count(*) FROM calls; SELECT count(*) FROM events" >out 2>err
-if [ "$("$TEEPERF" query --format csv app.trace "SELECT value FROM meta WHERE key = 'times'" 2>/dev/null |
+if [ "$("$TEEPERF" query --format csv app.trace "SELECT value FROM meta
+	WHERE key = 'times'" 2>/dev/null |
 	tail -n 1)" = compensated ]; then
-	[ "$(grep -c 'calls and events are as recorded' err)" = 1 ] || fail "no note, or two: $(cat err)"
+	[ "$(grep -c 'calls and events are as recorded' err)" = 1 ] ||
+		fail "no note, or two: $(cat err)"
 else
 	fail "a recorded trace without known costs"
 fi

@@ -14,7 +14,8 @@ wrap=
 "$checked/teeperf" --version >out 2>err || {
 	says 'ThreadSanitizer: unexpected memory mapping' err
 	wrap="setarch -R"
-	$wrap "$checked/teeperf" --version >out 2>err || skip "ThreadSanitizer does not run on this kernel"
+	$wrap "$checked/teeperf" --version >out 2>err ||
+		skip "ThreadSanitizer does not run on this kernel"
 }
 rounds=5
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=400
@@ -86,10 +87,12 @@ record 0 --mode full --drain now ./app
 record 137 --clock soft ./app kill
 
 # All that 'teeperf ctl' can ask for, while the recorder is busy.
-begin run $wrap "$checked/teeperf" record -o x.trace --size 1M --clock soft --compress --control=URG ./app wait
+begin run $wrap "$checked/teeperf" record -o x.trace --size 1M --clock soft --compress \
+	--control=URG ./app wait
 recorder=$begun
 trap ": >go" EXIT # let it end, whatever happens
-await_true '"$TEEPERF" ctl status $recorder >status 2>&1 && grep -q records status' "the recorder's answer"
+await_true '"$TEEPERF" ctl status $recorder >status 2>&1 && grep -q records status' \
+	"the recorder's answer"
 for verb in off flush on status flush off on; do
 	"$TEEPERF" ctl $verb $recorder >>status 2>&1 || {
 		cat status >&2

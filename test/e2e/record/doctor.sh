@@ -75,16 +75,20 @@ system direct dev/attestation/attestation_type=none
 says 'Gramine, attestation is off' out
 system kits opt/intel/sgxsdk/x opt/openenclave/x opt/occlum/x opt/scone/x
 only Occlum 'Open Encl.' SCONE 'SGX SDK'
-system shared sys/bus/pci/devices/0000:00:04.0/vendor=0x1af4 sys/bus/pci/devices/0000:00:04.0/device=0x1110 \
-	sys/bus/pci/devices/0000:00:05.0/vendor=0x1af4 sys/bus/pci/devices/0000:00:05.0/device=0x1000
+system shared sys/bus/pci/devices/0000:00:04.0/vendor=0x1af4 \
+	sys/bus/pci/devices/0000:00:04.0/device=0x1110 \
+	sys/bus/pci/devices/0000:00:05.0/vendor=0x1af4 \
+	sys/bus/pci/devices/0000:00:05.0/device=0x1000
 only TEE ivshmem
 says 'devices/0000:00:04.0/resource2$' out
-system locked sys/bus/pci/devices/0000:00:04.0/vendor=0x1af4 sys/bus/pci/devices/0000:00:04.0/device=0x1110 \
+system locked sys/bus/pci/devices/0000:00:04.0/vendor=0x1af4 \
+	sys/bus/pci/devices/0000:00:04.0/device=0x1110 \
 	'sys/kernel/security/lockdown=none [integrity] confidentiality'
 only TEE ivshmem
 says '^- +ivshmem .*resource2; this kernel is in lockdown' out
 system open-ports 'sys/kernel/security/lockdown=[none] integrity confidentiality' \
-	sys/class/virtio-ports/vport0p0/name= "sys/class/virtio-ports/vport1p2/name=$(printf 'out\033[31m')"
+	sys/class/virtio-ports/vport0p0/name= \
+	"sys/class/virtio-ports/vport1p2/name=$(printf 'out\033[31m')"
 only TEE virtio
 says "^ok +virtio +/dev/vport1p2, named 'out.\[31m', for a stream" out
 # What is long, or no text.

@@ -42,13 +42,16 @@ case $cores in
 	for how in "--drain late" "--drain now" "--clock-period 500" "--compress"; do
 		# The program waits for chunks that come back: 237 of 245.
 		# shellcheck disable=SC2086 # several words
-		expect 0 taskset -c "$cores" "$TEEPERF" record -o helped.trace --clock soft --size 512K \
-			$how ./fake 2000000 0 wait
+		expect 0 taskset -c "$cores" "$TEEPERF" record -o helped.trace --clock soft \
+			--size 512K $how ./fake 2000000 0 wait
 		facts helped.trace records=2000000 lost=0 draws=245
 		[ "$how" = --compress ] || facts helped.trace chunks_sections=245
 		helped=$(fact host.helped_chunks)
 		case $how in
-		--drain*) [ "${helped:-0}" -ge 237 ] || fail "no help with '$how': ${helped:-0} chunks" ;;
+		--drain*)
+			[ "${helped:-0}" -ge 237 ] ||
+				fail "no help with '$how': ${helped:-0} chunks"
+			;;
 		*) [ -z "$helped" ] || fail "help with '$how': $helped chunks" ;;
 		esac
 	done

@@ -45,11 +45,14 @@ measures() {
 }
 
 measures first
-[ "$(stat -c %a $kept cache/teeperf | tr '\n' ' ')" = '600 700 ' ] || fail "others may read or write: $(ls -l cache/teeperf)"
+[ "$(stat -c %a $kept cache/teeperf | tr '\n' ' ')" = '600 700 ' ] ||
+	fail "others may read or write: $(ls -l cache/teeperf)"
 uses_kept second
 "$TEEPERF" analyze app.trace >table
-grep -q '^times .*as measured \(by an earlier recording\|.* before\)' table || fail "$(grep ^times table)"
-"$TEEPERF" analyze app.trace --format json | grep -q '"cost_age_s": *[0-9]' || fail 'JSON does not say how old costs are'
+grep -q '^times .*as measured \(by an earlier recording\|.* before\)' table ||
+	fail "$(grep ^times table)"
+"$TEEPERF" analyze app.trace --format json | grep -q '"cost_age_s": *[0-9]' ||
+	fail 'JSON does not say how old costs are'
 "$TEEPERF" query app.trace "SELECT value FROM meta WHERE key = 'cost_age_s'" | grep -q '[0-9]' ||
 	fail 'SQL does not say how old costs are'
 

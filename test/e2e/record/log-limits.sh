@@ -18,7 +18,8 @@ limited() { # LIMIT COMMAND...
 }
 # size: of the log, in MiB.
 size() {
-	"$TEEPERF" dump x.trace | sed -n 's/.*log_bytes=\([0-9]*\).*/\1/p' | tail -1 | awk '{ print $1 / 1048576 }'
+	"$TEEPERF" dump x.trace | sed -n 's/.*log_bytes=\([0-9]*\).*/\1/p' | tail -1 |
+		awk '{ print $1 / 1048576 }'
 }
 # POSIX counts blocks of 512 bytes.
 expect 0 limited '-f 40000' "$TEEPERF" record -q -o x.trace ./fake 1000 0

@@ -39,13 +39,15 @@ gone=$(((50 * count + 4 + 8183) / 8184 * 8184 - 2 * 8184))
 expect 0 "$TEEPERF" analyze a.trace --format json
 says "\"overwritten_records\":$gone,\"overwritten_threads\":0,\"began_in_overwritten\":[2-4],.*\"lost\":0,.*\"unmatched_exits\":0,.*\"problems\":0" out
 "$TEEPERF" analyze a.trace >out
-says '^ring       the last records of thread 0 app; [0-9,]+ records before that were overwritten$' out
+says '^ring       the last records of thread 0 app; [0-9,]+ records before that were overwritten$' \
+	out
 says '^began      [2-4] exits of calls that began in overwritten records are left out$' out
 # What the profile counts is what begins in these records.
 "$TEEPERF" dump a.trace >dump
 "$TEEPERF" analyze a.trace --format csv >csv
 sum=$(awk -F, 'NR > 1 { sum += $2 } END { print sum }' csv)
-[ "$sum" = "$(grep -c ' enter ' dump)" ] || fail "$sum calls, and $(grep -c ' enter ' dump) that began"
+[ "$sum" = "$(grep -c ' enter ' dump)" ] ||
+	fail "$sum calls, and $(grep -c ' enter ' dump) that began"
 for clock in tsc soft; do
 	record --clock $clock -o a.trace --compress ./app steps $count
 	ring a.trace chunks=2 last:0=$((count - 1))
@@ -61,7 +63,8 @@ says '^ring       nothing was overwritten$' out
 
 echo several threads, and an idle one
 record --size 2M -o a.trace ./app threads 3 $count
-ring a.trace chunks=2 threads=5 all:1=50 last:2=$((count - 1)) last:3=$((count - 1)) last:4=$((count - 1))
+ring a.trace chunks=2 threads=5 all:1=50 last:2=$((count - 1)) last:3=$((count - 1)) \
+	last:4=$((count - 1))
 # More than the log holds: the busy ones make room.
 record --size 2M --ring 512K -o a.trace ./app threads 6 $count
 ring a.trace chunks=8 threads=8 all:1=50 last:2=$((count - 1)) last:7=$((count - 1))
@@ -73,7 +76,8 @@ ring a.trace threads=8 all:1=50 last:2=$((count - 1)) last:7=$((count - 1))
 [ "$(stat -c %s a.trace)" -le $((1280 * 1024)) ] || fail "the trace has $(stat -c %s a.trace) bytes"
 expect 0 "$TEEPERF" record --max-size 1M -o a.trace ./app steps $count
 ring a.trace chunks=4 last:0=$((count - 1))
-for option in '--max-size 1K' '--max-size 2G' '--max-size 1M --mode full' '--max-size 1M --size 1M' '--max-size 1M --drain now' \
+for option in '--max-size 1K' '--max-size 2G' '--max-size 1M --mode full' \
+	'--max-size 1M --size 1M' '--max-size 1M --drain now' \
 	'--max-size 1M --events io' '--max-size 1M --budget 5%'; do
 	expect 129 "$TEEPERF" record $option ./app steps 100
 done
@@ -116,9 +120,12 @@ trap '[ -z "${program:-}" ] || kill -9 "$program" 2>/dev/null || true' EXIT
 # forever: the endless program is being recorded, by $recorder; its own id is $program.
 forever() {
 	rm -f progress
-	begin run "$TEEPERF" record --mode ring --ring 256K --size 8M --control "$@" ./app forever progress
+	begin run "$TEEPERF" record --mode ring --ring 256K --size 8M \
+		--control "$@" ./app forever progress
 	recorder=$begun
-	await_true '[ -s progress ] && [ "$(done_by 0)" -gt 20000 ] && [ "$(done_by 1)" -gt 20000 ]' 'steps of both threads'
+	await_true \
+		'[ -s progress ] && [ "$(done_by 0)" -gt 20000 ] && [ "$(done_by 1)" -gt 20000 ]' \
+		'steps of both threads'
 	program=$("$TEEPERF" ctl status $recorder | sed -n 's/^program *process //p')
 }
 

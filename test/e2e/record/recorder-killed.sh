@@ -14,7 +14,8 @@ recorder=$begun
 await killed.out ready
 # The tables are written soon after the start.
 await_true 'facts killed.trace
-	[ "$(fact chunks_sections)" = 2 ] && [ "$(fact modules)" = 1 ] && [ "$(fact threads)" = 1 ]' 'the tables of killed.trace'
+	[ "$(fact chunks_sections)" = 2 ] && [ "$(fact modules)" = 1 ] && [ "$(fact threads)" = 1 ]' \
+	'the tables of killed.trace'
 path=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
 [ -n "$path" ] || fail "there is no log of process $recorder"
 expect 0 "$TEEPERF" record -q ./fake 10 0

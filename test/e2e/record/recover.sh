@@ -16,7 +16,8 @@ orphan() {
 	begin run "$TEEPERF" record -q -o x.trace --size 1M "$@" ./fake "$records" pause
 	recorder=$begun
 	await run.out ready
-	await_true '[ -s x.trace ] && (facts x.trace log_sections=1 threads=1 modules=1) 2>err' 'the tables of x.trace'
+	await_true '[ -s x.trace ] && (facts x.trace log_sections=1 threads=1 modules=1) 2>err' \
+		'the tables of x.trace'
 	log=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
 	kill -KILL "$recorder"
 	wait "$recorder" || true
@@ -40,8 +41,8 @@ for options in '--mode stream --drain now' '--mode stream --drain end' '--mode f
 	expect 0 "$TEEPERF" recover x.trace
 	says "teeperf recover: [0-9]+ chunks with [0-9]+ records were added to 'x.trace', 0 events" err
 	[ ! -e "$log" ] && [ ! -L "$log.trace" ] || fail "the log is still there"
-	facts x.trace records=50000 threads=1 names=fake modules=1 machine=62 end_sections=1 exit=0/0 \
-		attach=1
+	facts x.trace records=50000 threads=1 names=fake modules=1 machine=62 end_sections=1 \
+		exit=0/0 attach=1
 	[ "$(fact host.recovered)" -gt 0 ] || fail "it does not say how many chunks were recovered"
 	expect 0 "$TEEPERF" analyze x.trace
 	says '^recovered  the recorder was killed; [0-9]+ chunks were added from its log$' out

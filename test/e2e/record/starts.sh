@@ -24,7 +24,8 @@ EOS
 # program begins, in `bytes` and `own` what the log has got by then, and how much of that from the
 # first thread.
 look() {
-	expect 0 strace -f -o strace.out "$TEEPERF" record -q --size 256M --clock none -o app.trace "$@" -- ./app
+	expect 0 strace -f -o strace.out "$TEEPERF" record -q --size 256M --clock none \
+		-o app.trace "$@" -- ./app
 	# A call during which another thread's is noted has two lines, "unfinished ..." and
 	# "resumed".
 	# shellcheck disable=SC2046 # three words

@@ -60,7 +60,8 @@ for how in '' _exit; do
 	begin run "$TEEPERF" record -q -o names.trace ./names $how
 	await run.out ready
 	"$TEEPERF" ctl flush "$begun"
-	"$TEEPERF" analyze --view threads --format csv names.trace >out 2>err || true # it is not complete
+	# it is not complete
+	"$TEEPERF" analyze --view threads --format csv names.trace >out 2>err || true
 	[ "$(grep -c ',names,' out)" = 3 ] || fail "all threads begin as 'names': $(cat out)"
 	: >go
 	await run.out renamed

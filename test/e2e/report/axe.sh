@@ -19,11 +19,13 @@ cp "$root/test/golden/running-in-tee/trace.txt" tee.txt
 cp "$root/test/golden/locks/trace.txt" locks.txt
 for name in events tee locks; do
 	expect 0 "$TEEPERF" dump --assemble $name.txt -o $name.trace
-	"$TEEPERF" report -o $name.html $name.trace || [ -e $name.html ] || fail "no report of $name"
+	"$TEEPERF" report -o $name.html $name.trace || [ -e $name.html ] ||
+		fail "no report of $name"
 done
 expect 0 "$TEEPERF" report --baseline locks.trace -o diff.html locks.trace
 export HOME="$PWD"
 expect 0 python3 "$lib/browser_axe.py" "$axe" events.html tee.html locks.html diff.html
 cat out
 says '^0 failures' out
-[ -n "$axe" ] || skip "axe-core is not there (npm install -g axe-core, or TEEPERF_AXE); the keyboard was tried"
+[ -n "$axe" ] || skip "axe-core is not there (npm install -g axe-core, or TEEPERF_AXE); the" \
+	"keyboard was tried"

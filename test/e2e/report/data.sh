@@ -26,7 +26,8 @@ for text in "$root"/test/golden/*/trace.txt; do
 	for limit in --depth=2 "--min-time=40ns --depth=9"; do
 		part=$name.${limit%%=*}
 		filtered=0
-		"$TEEPERF" analyze --raw $limit --format json case.trace >$part.json 2>err || filtered=$?
+		"$TEEPERF" analyze --raw $limit --format json case.trace >$part.json 2>err ||
+			filtered=$?
 		if [ $filtered != $status ]; then
 			says 'recorded without a clock' err
 			continue
@@ -41,7 +42,8 @@ for text in "$root"/test/golden/*/trace.txt; do
 done
 # shellcheck disable=SC2086 # words are meant
 expect 0 python3 "$lib/report_data.py" $pairs
-[ "$(grep -c ' 0 contradictions$' out)" -gt $((4 * count)) ] || fail "only $(wc -l <out) reports were compared"
+[ "$(grep -c ' 0 contradictions$' out)" -gt $((4 * count)) ] ||
+	fail "only $(wc -l <out) reports were compared"
 # What is short is told by times as recorded.
 expect $status "$TEEPERF" report --min-time 1us -o case.html case.trace
 says 'with --min-time, times are as recorded' err

@@ -18,7 +18,8 @@ real_trace plain
 for trace in recursion two-threads contexts cxx compensated hostile counts real-plain; do
 	for options in "" --raw --icicle; do
 		expect 0 flame --inverted $options -o out.svg $trace.trace
-		expect 0 "$TEEPERF" analyze --format csv $(echo $options | sed s/--icicle//) $trace.trace
+		expect 0 "$TEEPERF" analyze \
+			--format csv $(echo $options | sed s/--icicle//) $trace.trace
 		mv out $trace.csv
 		expect 0 frames out.svg inverted $trace.csv
 		says '[1-9][0-9]* functions compared' out
@@ -124,7 +125,8 @@ expect 0 frames out.svg list
 [ "$(wc -l <out)" = 3 ] || fail "$(cat out)"
 says ', 12 events; 3 branches too narrow' out.svg
 
-for wrong in "--min-width 0" "--min-width x" "--min-width 1e9" "--min-width nan" "--inverted --baseline before.trace"; do
+for wrong in "--min-width 0" "--min-width x" "--min-width 1e9" "--min-width nan" \
+	"--inverted --baseline before.trace"; do
 	expect 129 flame $wrong -o out.svg before.trace
 done
 for option in --icicle --inverted "--baseline before.trace" "--min-width 1"; do

@@ -52,13 +52,17 @@ edge n0 n1 4000000000 1 1"' 'echo "</script><script>hacked=1</script>"'; do
 	says '"why":"Graphviz could not lay out this call graph' out
 	! grep -q 'hacked=1' out || fail "what dot wrote is in the page"
 done
-command -v dot >/dev/null || skip "no dot (package graphviz); without it the report is as it should be"
+command -v dot >/dev/null ||
+	skip "no dot (package graphviz); without it the report is as it should be"
 
 # ---- the same graph
 for name in recursion cxx counts no-clock two-threads; do
-	"$TEEPERF" report --raw -o $name.html $name.trace || [ -e $name.html ] || fail "no report of $name"
-	"$TEEPERF" export --raw --format dot -o $name.dot $name.trace || [ -e $name.dot ] || fail "no graph of $name"
-	left=$("$TEEPERF" export --raw --format dot -o - $name.trace 2>&1 >&- | sed -n 's/.*: \([0-9]*\) functions and .*/\1/p')
+	"$TEEPERF" report --raw -o $name.html $name.trace || [ -e $name.html ] ||
+		fail "no report of $name"
+	"$TEEPERF" export --raw --format dot -o $name.dot $name.trace || [ -e $name.dot ] ||
+		fail "no graph of $name"
+	left=$("$TEEPERF" export --raw --format dot -o - $name.trace 2>&1 >&- |
+		sed -n 's/.*: \([0-9]*\) functions and .*/\1/p')
 	expect 0 python3 "$lib/report_graph.py" $name.html $name.dot ${left:-0}
 	cat out
 	# Graphviz takes all names.

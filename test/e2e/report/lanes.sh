@@ -12,7 +12,8 @@ sql="
 WITH woken AS (SELECT tid, start_ns, woken_ns, waker, waker_thread FROM waits)
 SELECT thread, CASE WHEN w.tid IS NULL THEN 'calls' ELSE 'waits' END AS lane, s.start_ns, duration_ns, call, function, bytes,
 	woken_ns, waker, waker_thread
-FROM syscalls s LEFT JOIN woken w ON w.tid = s.tid AND w.start_ns = s.start_ns WHERE thread IS NOT NULL AND s.start_ns >= 0 AND call != 'execve'
+FROM syscalls s LEFT JOIN woken w ON w.tid = s.tid AND w.start_ns = s.start_ns
+WHERE thread IS NOT NULL AND s.start_ns >= 0 AND call != 'execve'
 UNION ALL SELECT thread, 'requests', start_ns, duration_ns, CASE WHEN sequential THEN '' ELSE 'random ' END || call, function, bytes, NULL, NULL, NULL
 FROM io WHERE device IS NOT NULL AND thread IS NOT NULL
 UNION ALL SELECT thread, 'faults', start_ns, duration_ns, CASE WHEN major THEN 'major ' ELSE '' END || memory || ' fault', function, NULL, NULL, NULL, NULL
@@ -79,7 +80,8 @@ agrees many
 # Durations are 100 to 110, 5,000 times each, and one that begins before the first call; those of
 # one length are all drawn or not.
 says '^45001 drawn, 15000 not$' out
-says 'only the 45,001 longest system events are drawn one by one, those of 102 ns and more' many.html
+says 'only the 45,001 longest system events are drawn one by one, those of 102 ns and more' \
+	many.html
 # Stretches of waiting are as many.
 says 'the 1,000 shortest stretches without a processor are not drawn' many.html
 bytes=$(wc -c <many.html)

@@ -8,7 +8,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-sql="SELECT c.id, c.parent, c.thread, f.function, c.depth, c.start_ns, c.duration_ns FROM calls c JOIN functions f USING (fn)"
+sql="SELECT c.id, c.parent, c.thread, f.function, c.depth, c.start_ns, c.duration_ns FROM calls c
+	JOIN functions f USING (fn)"
 
 # agrees NAME [MAPS SLOWEST ROOM]: the report NAME.html, made with these limits, with the calls of
 # NAME.trace.
@@ -22,7 +23,8 @@ agrees() {
 
 for name in nested recursion two-threads locks; do
 	expect 0 "$TEEPERF" dump --assemble "$root/test/golden/$name/trace.txt" -o $name.trace
-	"$TEEPERF" report --raw -o $name.html $name.trace || [ -e $name.html ] || fail "no report of $name"
+	"$TEEPERF" report --raw -o $name.html $name.trace || [ -e $name.html ] ||
+		fail "no report of $name"
 	agrees $name
 	cat out
 done
@@ -31,8 +33,10 @@ done
 for seed in 1 2 3; do
 	python3 "$lib/random_calls.py" $seed 1500 >random.txt
 	expect 0 "$TEEPERF" dump --assemble random.txt -o random.trace
-	"$TEEPERF" report --raw --slowest-calls 300 -o random.html random.trace || [ -e random.html ] || fail "no report of $seed"
-	"$TEEPERF" query --format json random.trace "$sql" >random.json || [ -s random.json ] || fail "no calls of $seed"
+	"$TEEPERF" report --raw --slowest-calls 300 -o random.html random.trace ||
+		[ -e random.html ] || fail "no report of $seed"
+	"$TEEPERF" query --format json random.trace "$sql" >random.json || [ -s random.json ] ||
+		fail "no calls of $seed"
 	expect 0 python3 "$lib/report_calls.py" random.html random.json 100 5 300
 	cat out
 done
@@ -81,10 +85,12 @@ expect 0 "$TEEPERF" report --raw -o server.html server.trace
 agrees server
 cat out
 says ' 6 maps, 24 slowest in full ' out
-! grep -Eq 'latency over time of [0-9]|[0-9] of the slowest calls of functions are' server.html || fail "nothing is left out"
+! grep -Eq 'latency over time of [0-9]|[0-9] of the slowest calls of functions are' server.html ||
+	fail "nothing is left out"
 
 # main and serve have too many calls inside; what is drawn besides are the longest.
-expect 0 "$TEEPERF" report --raw --calls 10 --heat-maps 4 --slowest 3 --slowest-calls 400 -o server.html server.trace
+expect 0 "$TEEPERF" report --raw --calls 10 --heat-maps 4 --slowest 3 --slowest-calls 400 \
+	-o server.html server.trace
 agrees server 4 3 400
 cat out
 says ' 4 maps, 12 slowest in full ' out

@@ -23,7 +23,8 @@ command
 symbols
 EOS
 	for i in $(seq 0 24); do
-		printf '\tsymbol 0x%x "function_%d" file="/src/part%d.c" line=%d\n' $((0x401000 + 16 * i)) "$i" $((i % 6)) $((i + 1))
+		printf '\tsymbol 0x%x "function_%d" file="/src/part%d.c" line=%d\n' \
+			$((0x401000 + 16 * i)) "$i" $((i % 6)) $((i + 1))
 	done
 	echo threads
 	for t in 0 1 2 3 4; do

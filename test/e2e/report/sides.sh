@@ -51,7 +51,8 @@ chunk thread=1 tid=101
 end
 EOS
 # Without sides, and gates by name.
-sed 's/ flags=4//; s/symbol 0x501000 command/symbol 0x501000 ecall_command/; s/enter command/enter ecall_command/; s/exit command/exit ecall_command/' sides.txt >gates.txt
+sed 's/ flags=4//; s/symbol 0x501000 command/symbol 0x501000 ecall_command/; s/enter command/enter ecall_command/; s/exit command/exit ecall_command/' \
+	sides.txt >gates.txt
 sed 's/^	thread tid=101.*//; /^chunk thread=1/,/exit main/d; s/ flags=4//' sides.txt >alone.txt
 for name in sides gates alone; do
 	expect 0 "$TEEPERF" dump --assemble $name.txt -o $name.trace
@@ -78,7 +79,8 @@ wanted = json.load(open(sys.argv[2] + "." + sys.argv[3] + ".json", encoding="utf
 print(len(wanted[sys.argv[3]]), "rows")
 sys.exit(json.loads(blocks[sys.argv[3]]) != wanted or bool(report_data.failures))' "$lib" "$1" "$2"
 }
-for of in "sides transitions" "sides contention" "gates transitions" "gates contention" "locks contention"; do
+for of in "sides transitions" "sides contention" "gates transitions" "gates contention" \
+	"locks contention"; do
 	# shellcheck disable=SC2086 # words are meant
 	expect 0 same $of
 	says '^[1-9][0-9]* rows$' out

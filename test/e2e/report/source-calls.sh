@@ -106,8 +106,10 @@ export HOME="$PWD"
 modules=${TEEPERF_AXE:-$(npm root -g 2>/dev/null || true)}
 axe=$modules/axe-core/axe.min.js
 [ -e "$axe" ] || axe=
-expect 0 "$TEEPERF" query --raw --format csv dual5.trace "SELECT callee.function AS callee, sum(child.calls) AS calls,
-	sum(child.inclusive_ns) AS inclusive_ns FROM paths child JOIN paths above ON child.parent = above.path
+expect 0 "$TEEPERF" query --raw --format csv dual5.trace \
+	"SELECT callee.function AS callee, sum(child.calls) AS calls,
+	sum(child.inclusive_ns) AS inclusive_ns FROM paths child
+	JOIN paths above ON child.parent = above.path
 	JOIN functions callee ON callee.fn = child.fn JOIN functions caller ON caller.fn = above.fn
 	WHERE caller.function = 'work' GROUP BY callee.function"
 mv out pairs.csv

@@ -8,7 +8,8 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
 # The thread of which nothing is known is left out.
-sed '/tid=13 name/d; /^chunk thread=2/,/thread-end/d; s/threads=3$/threads=2/' "$root/test/golden/running/trace.txt" >known.txt
+sed '/tid=13 name/d; /^chunk thread=2/,/thread-end/d; s/threads=3$/threads=2/' \
+	"$root/test/golden/running/trace.txt" >known.txt
 expect 0 "$TEEPERF" dump --assemble known.txt -o known.trace
 expect 0 "$TEEPERF" dump --assemble "$root/test/golden/running/trace.txt" -o mixed.trace
 sed '/^sched/d; /^\tswitch/d' known.txt >plain.txt
@@ -21,8 +22,8 @@ done
 expect 0 "$TEEPERF" report --raw --thread 0 -o one.html mixed.trace
 expect 0 "$TEEPERF" analyze --raw --thread 0 --format json mixed.trace
 mv out one.json
-expect 0 python3 "$lib/report_data.py" known.html known.json whole mixed.html mixed.json whole plain.html plain.json whole \
-	one.html one.json whole
+expect 0 python3 "$lib/report_data.py" known.html known.json whole mixed.html mixed.json whole \
+	plain.html plain.json whole one.html one.json whole
 for name in known one; do
 	says "^$name.html: .* times of 4 kinds, 0 contradictions" out
 done

@@ -25,23 +25,25 @@ END
 # runtime's files that the sequence leads to.
 ranges() {
 	{
-		printf '%s\n%s.recorded\n' leaf leaf counted counted sampled sampled untried untried catches catches work work
+		printf '%s\n%s.recorded\n' leaf leaf counted counted sampled sampled untried \
+			untried catches catches work work
 		nm --defined-only "$TEEPERF_BUILD/lib/teeperf/$1/libteeperf.a" 2>/dev/null | awk '
 			/^[a-z_0-9]*\.o:$|^[a-zA-Z_0-9.]*:$/ { used = /^(thread|counts|mark|slow_|record_)/ }
 			used && $2 ~ /^[tT]$/ && $3 !~ /[$.]/ { print $3 }'
 	} | grep -Ev '^(tp_thread_end|tp_call_preserving|__teeperf_(leave|arrive|home|counted|counted_gone))$' >names
 	nm -S --defined-only interrupted | awk '
 		NR == FNR { wanted[$1] = 1; next }
-		$3 ~ /^[tT]$/ && $4 in wanted && !($1 in seen) { seen[$1] = 1; print $1 "-" $2 }' names -
+		$3 ~ /^[tT]$/ && $4 in wanted && !($1 in seen) { seen[$1] = 1; print $1 "-" $2 }' \
+		names -
 }
 
 # interrupted MACHINE SHAPE STRIDE HANDLER SWEEPS FIRST
 interrupted() {
-	"$TEEPERF" c++ --shape "$2" --allowlist list --check off --target=$1-linux-gnu -O1 -static -I "$root/include" \
-		"$lib/interrupted.cpp" -o interrupted
+	"$TEEPERF" c++ --shape "$2" --allowlist list --check off --target=$1-linux-gnu -O1 -static \
+		-I "$root/include" "$lib/interrupted.cpp" -o interrupted
 	# shellcheck disable=SC2046 # words are meant
-	expect 0 "$TEEPERF" record --clock soft -q -o i.trace -- timeout $patience qemu-$1 ./interrupted "$4" "$3" "$5" \
-		"$6" $(ranges "$1")
+	expect 0 "$TEEPERF" record --clock soft -q -o i.trace -- \
+		timeout $patience qemu-$1 ./interrupted "$4" "$3" "$5" "$6" $(ranges "$1")
 	grep '^rounds' out >said || fail "$*: no result: $(cat out err)"
 	"$TEEPERF" analyze i.trace --view tree --format csv >tree.csv 2>tree.err
 	"$TEEPERF" analyze i.trace --format csv >top.csv 2>top.err
@@ -50,7 +52,8 @@ interrupted() {
 	printf '%s %s from %s: ' "$1" "$2" "$6"
 	python3 "$lib/check_interrupted.py" "$4" said tree.csv top.csv threads.csv marks.csv ||
 		fail "$*: the profile is not exact"
-	[ "${4%+*}" = jump ] || ! grep -E 'unmatched .*(without|unknown)' tree.err || fail "$*: odd records"
+	[ "${4%+*}" = jump ] || ! grep -E 'unmatched .*(without|unknown)' tree.err ||
+		fail "$*: odd records"
 }
 for machine in $machines; do
 	if [ "$full" = 1 ]; then

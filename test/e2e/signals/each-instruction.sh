@@ -20,7 +20,8 @@ END
 
 # interrupted SHAPE CLOCK STRIDE HANDLER SWEEPS FIRST
 interrupted() {
-	"$TEEPERF" c++ --shape "$1" --allowlist list --check off -O1 -I "$root/include" "$lib/interrupted.cpp" -o interrupted
+	"$TEEPERF" c++ --shape "$1" --allowlist list --check off -O1 \
+		-I "$root/include" "$lib/interrupted.cpp" -o interrupted
 	expect 0 "$TEEPERF" record --clock "$2" -q -o i.trace -- ./interrupted "$4" "$3" "$5" "$6"
 	grep '^rounds' out >said || fail "$*: no result: $(cat out err)"
 	"$TEEPERF" analyze i.trace --view tree --format csv >tree.csv 2>tree.err
@@ -30,7 +31,8 @@ interrupted() {
 	printf '%s %s from %s: ' "$1" "$2" "$6"
 	python3 "$lib/check_interrupted.py" "$4" said tree.csv top.csv threads.csv marks.csv ||
 		fail "$*: the profile is not exact"
-	[ "${4%+*}" = jump ] || ! grep -E 'unmatched .*(without|unknown)' tree.err || fail "$*: odd records"
+	[ "${4%+*}" = jump ] || ! grep -E 'unmatched .*(without|unknown)' tree.err ||
+		fail "$*: odd records"
 }
 if [ "$full" = 1 ]; then
 	for shape in inline call dual; do

@@ -87,14 +87,14 @@ int main(int argc, char **argv)
 }
 EOF
 printf 'fun:in_*\n' >list
-"$TEEPERF" cc --allowlist list --clock tsc --shape inline -O1 -pthread -I "$lib" -I "$root/include" \
-	long.c -o long
+"$TEEPERF" cc --allowlist list --clock tsc --shape inline -O1 -pthread -I "$lib" \
+	-I "$root/include" long.c -o long
 for calls in 100 3000 30000; do
 	expect 0 "$TEEPERF" record -q --clock tsc --size 1M --drain now -o l.trace -- ./long $calls
 	"$TEEPERF" analyze l.trace --format csv >top.csv 2>top.err
 	for want in "in_handler $calls" 'in_main 6101' 'in_thread 20000'; do
-		[ "$(awk -F, -v name="${want% *}" '$1 == name { print $1, $2 }' top.csv)" = "$want" ] ||
-			fail "$calls: not '$want': $(cat top.csv top.err)"
+		[ "$(awk -F, -v name="${want% *}" '$1 == name { print $1, $2 }' top.csv)" = \
+			"$want" ] || fail "$calls: not '$want': $(cat top.csv top.err)"
 	done
 	! grep -E 'unmatched .*(without|unknown)' top.err || fail "$calls: odd records"
 done

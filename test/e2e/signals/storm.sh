@@ -135,9 +135,11 @@ EOF
 "$TEEPERF" cc --allowlist list --check off -O1 -pthread storm.c -o storm
 for gap in $gaps; do
 	for clock in tsc soft; do
-		expect 0 "$TEEPERF" record --clock $clock --mode full --size 256M --ready 256M -q -o storm.trace -- ./storm "$gap"
+		expect 0 "$TEEPERF" record --clock $clock --mode full --size 256M --ready 256M -q \
+			-o storm.trace -- ./storm "$gap"
 		"$TEEPERF" analyze storm.trace --view tree --format csv >tree.csv 2>tree.err
-		"$TEEPERF" analyze storm.trace --view threads --format csv >threads.csv 2>threads.err
+		"$TEEPERF" analyze storm.trace --view threads \
+			--format csv >threads.csv 2>threads.err
 		python3 check.py $clock || fail "$clock: not exact"
 		! grep -E 'unmatched .*(without|unknown)' tree.err || fail "$clock: odd records"
 	done

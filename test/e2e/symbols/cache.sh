@@ -62,7 +62,8 @@ says "'.*/app': cannot open it" err
 # Another trace has one more function: it is added, and the others stay.
 table less two.trace
 says "'.*/app': cannot open it" err
-grep -q '^main,1,app,.*app\.cpp,7,main,' less || fail "what is kept is not used when something is missing"
+grep -q '^main,1,app,.*app\.cpp,7,main,' less ||
+	fail "what is kept is not used when something is missing"
 ! grep -q rare less || fail "a name from nowhere"
 mv away/app app
 table more two.trace

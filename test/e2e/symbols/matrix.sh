@@ -197,7 +197,8 @@ for compiler in clang-19 gcc; do
 		mv split elsewhere
 		same "$what, .dwo elsewhere" --debug-dir elsewhere app
 		for packer in 'dwp -o app.dwp' 'llvm-dwp-19 -o app.dwp'; do
-			[ "$packer" = 'dwp -o app.dwp' ] || command -v llvm-dwp-19 >/dev/null || continue
+			[ "$packer" = 'dwp -o app.dwp' ] ||
+				command -v llvm-dwp-19 >/dev/null || continue
 			# binutils' dwp knows DWARF 5 not at all.
 			case "$packer $dwarf" in 'dwp -o app.dwp 5') continue ;; esac
 			$packer elsewhere/*.dwo

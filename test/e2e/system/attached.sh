@@ -84,7 +84,8 @@ exec 3>go
 # The kernel's programs come first, then the switches. Without those nothing says that they are
 # there.
 if may_bpf; then
-	await_true 'ls -l /proc/$recorder/fd | grep -q perf_event || ! kill -0 $app' 'a recorder that watches the threads'
+	await_true 'ls -l /proc/$recorder/fd | grep -q perf_event || ! kill -0 $app' \
+		'a recorder that watches the threads'
 	links || fail "no BPF program runs"
 fi
 printf g >&3

@@ -111,7 +111,8 @@ expect 0 "$TEEPERF" record -q -o run.trace --events syscalls -- ./app
 told=$(cat out)
 ! grep 'no system events' err || fail "they are refused"
 is '150,1050' "SELECT count(*), sum(bytes) FROM syscalls WHERE function = 'reads' AND call = 'read'"
-is '200,1000' "SELECT count(*), sum(bytes) FROM syscalls WHERE function = 'writes' AND call = 'write'"
+is '200,1000' \
+	"SELECT count(*), sum(bytes) FROM syscalls WHERE function = 'writes' AND call = 'write'"
 is '3,-9,1' "SELECT count(*), min(result), sum(bytes) IS NULL FROM syscalls WHERE function = 'fails' AND call = 'read'"
 is '120,3' "SELECT count(*), count(DISTINCT thread) FROM syscalls WHERE function = 'asks' AND call = 'getppid'"
 is '1' "SELECT count(DISTINCT pid) FROM syscalls"
@@ -133,7 +134,8 @@ says '^200,([0-9]+,){4}1000,write,writes,$' out
 rm run.trace
 expect 0 "$TEEPERF" record -q -f -o run.trace --events io -- ./app
 is '200' "SELECT count(*) FROM io WHERE function = 'writes'"
-child=$(query "$(ls run.trace.*)" "SELECT count(*), sum(bytes), count(DISTINCT pid) FROM io WHERE function = 'writes'")
+child=$(query "$(ls run.trace.*)" \
+	"SELECT count(*), sum(bytes), count(DISTINCT pid) FROM io WHERE function = 'writes'")
 [ "$child" = 25,125,1 ] || fail "the child's events are not in its trace: $child"
 
 # strace is the program, and what it traces is followed. From the execve on, which is before the
@@ -142,11 +144,13 @@ command -v strace >/dev/null || fail "strace is not there: run tools/setup"
 expect 0 "$TEEPERF" record -q -f -o all.trace --events syscalls -- strace -f -c -o counts ./app
 "$TEEPERF" query --format csv --attach child="$(ls all.trace.*)" all.trace "
 	WITH app AS (SELECT pid FROM syscalls WHERE call = 'getppid' GROUP BY pid),
-	family AS (SELECT pid FROM app UNION SELECT s.result FROM syscalls s JOIN app ON app.pid = s.pid
+	family AS (SELECT pid FROM app UNION SELECT s.result FROM syscalls s
+	JOIN app ON app.pid = s.pid
 		WHERE s.call IN ('clone', 'clone3', 'fork', 'vfork') AND s.result > 0),
 	main AS (SELECT call FROM syscalls JOIN family USING (pid) WHERE NOT unfinished
 		AND rowid >= (SELECT max(rowid) FROM syscalls WHERE call = 'execve' AND result = 0))
-	SELECT call, count(*) FROM (SELECT call FROM main UNION ALL SELECT call FROM child.syscalls WHERE NOT unfinished)
+	SELECT call, count(*) FROM (SELECT call FROM main UNION ALL SELECT call FROM child.syscalls
+	WHERE NOT unfinished)
 	GROUP BY call" 2>query.err | sed -e 1d -e 's/,/ /' | LC_ALL=C sort >ours
 awk '$1 ~ /^[0-9.]+$/ && $NF != "total" { print $NF, $4 }' counts | LC_ALL=C sort >theirs
 cmp ours theirs || {
@@ -154,4 +158,5 @@ cmp ours theirs || {
 	fail "strace has counted otherwise"
 }
 says '^write 22[0-9]$' ours
-echo "$(awk '{ sum += $2 } END { print sum }' ours) system calls, as strace counts them; $told bytes"
+echo "$(awk '{ sum += $2 } END { print sum }' \
+	ours) system calls, as strace counts them; $told bytes"

@@ -291,7 +291,8 @@ expect 0 "$TEEPERF" record -q -o run.trace -- ./app data $passes $memory_mib
 cp out told
 if told run.trace; then
 	functions run.trace
-	python3 check.py run.trace told functions.csv || fail "not what the program's own clocks showed"
+	python3 check.py run.trace told functions.csv ||
+		fail "not what the program's own clocks showed"
 else
 	echo "not tried: running and waiting, of which the kernel does not tell here"
 fi
@@ -302,8 +303,9 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp "$TEEPERF" "$user/teeperf"
 	make_file "$user/data"
 	chmod 777 "$user"
-	(cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups ./teeperf record -q -o run.trace -- \
-		./app data $passes $memory_mib >told) || fail "an ordinary user cannot record"
+	(cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups ./teeperf record \
+		-q -o run.trace -- ./app data $passes $memory_mib >told) ||
+		fail "an ordinary user cannot record"
 	if told "$user/run.trace"; then
 		functions "$user/run.trace"
 		python3 check.py "$user/run.trace" "$user/told" functions.csv ||
@@ -321,7 +323,8 @@ sync other
 ./neighbour other 0 0 &
 neighbour=$!
 trap 'kill $neighbour; rm -rf "${user:-/nonexistent}"' EXIT
-expect 0 "$TEEPERF" record -q -o events.trace --events sched,syscalls,io,faults,mem -- ./app data $passes $memory_mib
+expect 0 "$TEEPERF" record -q -o events.trace \
+	--events sched,syscalls,io,faults,mem -- ./app data $passes $memory_mib
 cp out told
 functions events.trace
 "$TEEPERF" analyze --view system --limit 0 --format csv events.trace >system.csv 2>notes
@@ -329,7 +332,8 @@ functions events.trace
 	(SELECT count(*) FROM io i WHERE i.fn = f.fn AND call LIKE '%read%' AND call NOT LIKE 'block %') AS calls,
 	(SELECT coalesce(sum(bytes), 0) FROM io i WHERE i.fn = f.fn AND call = 'block read') AS blocks,
 	(SELECT count(*) FROM faults p WHERE p.fn = f.fn) AS faults,
-	(SELECT sum(page_bytes) FROM allocations a WHERE a.fn = f.fn) AS pages FROM functions f" >table.csv 2>notes
+	(SELECT sum(page_bytes) FROM allocations a WHERE a.fn = f.fn) AS pages FROM functions f" \
+	>table.csv 2>notes
 "$TEEPERF" dump events.trace | grep '^system ' | tail -1 >lost
 python3 check.py events.trace told functions.csv system.csv table.csv lost ||
 	fail "not what the kernel counted of the program"

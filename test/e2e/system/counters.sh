@@ -69,7 +69,8 @@ EOC
 
 # column TRACE COUNTER COLUMN [PHASE]: a cell of the table, empty if there is no value.
 column() {
-	"$TEEPERF" query --format csv "$1" "SELECT $3 FROM counters WHERE counter = '$2' AND phase = ${4:-0}" |
+	"$TEEPERF" query --format csv "$1" \
+		"SELECT $3 FROM counters WHERE counter = '$2' AND phase = ${4:-0}" |
 		sed -n '2{s/"//g;p}'
 }
 
@@ -85,15 +86,18 @@ says "needs a PROGRAM to start, or '--pid'" err
 expect 129 "$TEEPERF" record --energy=often ./main 0 0 0
 
 # What this kernel does not let us count has a note; then there is nothing to compare.
-expect 0 "$TEEPERF" record -q -o none.trace --counters page-faults,task-clock,context-switches ./main 0 0 0
+expect 0 "$TEEPERF" record -q -o none.trace \
+	--counters page-faults,task-clock,context-switches ./main 0 0 0
 faults=$(column none.trace page-faults amount)
 [ -n "$faults" ] || {
-	[ -n "$(column none.trace page-faults note)" ] || fail "page-faults have neither a value nor a note"
+	[ -n "$(column none.trace page-faults note)" ] ||
+		fail "page-faults have neither a value nor a note"
 	skip "page faults are not counted here: $(column none.trace page-faults note)"
 }
 
 # Pages, to a few that the kernel takes for tables.
-expect 0 "$TEEPERF" record -q -o some.trace --counters page-faults,task-clock,context-switches --counters-interval 10 ./main 5000 300 200
+expect 0 "$TEEPERF" record -q -o some.trace --counters page-faults,task-clock,context-switches \
+	--counters-interval 10 ./main 5000 300 200
 more=$(($(column some.trace page-faults amount) - faults))
 [ "$more" -ge 4990 ] && [ "$more" -le 5050 ] || fail "5000 pages were touched, and $more counted"
 
@@ -107,16 +111,19 @@ clock=$(column some.trace task-clock amount)
 switches=$(sed -n 's/^switches //p' out)
 counted=$(column some.trace context-switches amount)
 if [ -z "$counted" ]; then
-	column some.trace context-switches note | grep -q 'run as root' || fail "context switches lack a note"
+	column some.trace context-switches note | grep -q 'run as root' ||
+		fail "context switches lack a note"
 else
-	[ "$counted" -ge $((switches - 3)) ] && [ "$counted" -le $((switches + switches / 20 + 20)) ] ||
+	[ "$counted" -ge $((switches - 3)) ] &&
+		[ "$counted" -le $((switches + switches / 20 + 20)) ] ||
 		fail "$counted context switches, and getrusage has $switches"
 fi
 
 # Readings: one at least in an interval, the last one is the sum.
-"$TEEPERF" query --format csv some.trace "SELECT count(*), max(amount) FROM counter_readings WHERE counter = 'task-clock'" >readings
-awk -F, -v clock="$clock" 'NR == 2 && $1 >= 4 && $2 == clock { ok = 1 } END { exit !ok }' readings ||
-	fail "the readings of task-clock are $(cat readings)"
+"$TEEPERF" query --format csv some.trace \
+	"SELECT count(*), max(amount) FROM counter_readings WHERE counter = 'task-clock'" >readings
+awk -F, -v clock="$clock" 'NR == 2 && $1 >= 4 && $2 == clock { ok = 1 } END { exit !ok }' \
+	readings || fail "the readings of task-clock are $(cat readings)"
 
 # A counter that the machine lacks, and the group's, which are there or have a note.
 expect 0 "$TEEPERF" record -o odd.trace --counters cycles,r1a,cgroup ./main 0 0 1
@@ -136,10 +143,12 @@ expect 0 "$TEEPERF" ctl mark "$begun"
 expect 0 "$TEEPERF" ctl mark "$begun"
 expect 0 "$TEEPERF" ctl stop "$begun"
 ended 0 run
-[ "$("$TEEPERF" query --format csv phases.trace "SELECT max(phase) FROM counters" | sed 1d)" = 3 ] ||
-	fail "two marks make three phases"
-"$TEEPERF" query --format csv phases.trace "SELECT sum(amount * (phase > 0)) = sum(amount * (phase = 0)) AND sum(amount) > 0
-	FROM counters WHERE counter = 'task-clock'" | grep -qx 1 || fail "the phases are not the whole"
+[ "$("$TEEPERF" query --format csv phases.trace "SELECT max(phase) FROM counters" |
+	sed 1d)" = 3 ] || fail "two marks make three phases"
+"$TEEPERF" query --format csv phases.trace \
+	"SELECT sum(amount * (phase > 0)) = sum(amount * (phase = 0)) AND sum(amount) > 0
+	FROM counters WHERE counter = 'task-clock'" | grep -qx 1 ||
+	fail "the phases are not the whole"
 kill "$program"
 
 begin run "$TEEPERF" record -q -o plain.trace ./main
@@ -165,13 +174,15 @@ says '^	meter .*name="page-faults"' text
 cmp some.trace again.trace || fail "text and trace are not the same"
 expect 0 "$TEEPERF" export --format parquet -o parquet some.trace
 [ -n "$(find parquet -name counters.parquet)" ] || fail "there is no counters.parquet"
-[ -z "$(find parquet -name 'energy*.parquet')" ] || fail "there is a table of energy, which was not measured"
+[ -z "$(find parquet -name 'energy*.parquet')" ] ||
+	fail "there is a table of energy, which was not measured"
 if command -v protoc >/dev/null; then
 	expect 0 "$TEEPERF" export --format perfetto -o some.perfetto some.trace
 	protoc --proto_path="$lib" --decode=Trace perfetto.proto <some.perfetto >some.text
 	says 'unit_name: "ns/s"' some.text
 	# One point for each reading.
-	[ "$(grep -c 'type: TYPE_COUNTER' some.text)" = "$("$TEEPERF" query --format csv some.trace "SELECT count(*) FROM counter_readings" | sed 1d)" ] ||
+	[ "$(grep -c 'type: TYPE_COUNTER' some.text)" = "$("$TEEPERF" query \
+		--format csv some.trace "SELECT count(*) FROM counter_readings" | sed 1d)" ] ||
 		fail "Perfetto has other points than there are readings"
 fi
 expect 0 "$TEEPERF" export --format sqlite -o tables.db some.trace

@@ -23,7 +23,8 @@ EOC
 
 expect 0 "$TEEPERF" record -o main.trace --energy=5 ./main
 cp err said
-"$TEEPERF" query --format csv main.trace "SELECT domain, phase, energy_uj, note FROM energy WHERE phase = 0" >rows
+"$TEEPERF" query --format csv main.trace \
+	"SELECT domain, phase, energy_uj, note FROM energy WHERE phase = 0" >rows
 [ "$(wc -l <rows)" -ge 2 ] || fail "there is no domain, and no note"
 # Each row has a number, or a reason. A zero is neither.
 awk -F, 'NR > 1 && ($3 == "" ? $4 == "" : $3 == 0 && $4 == "") { print; bad = 1 } END { exit bad }' rows >&2 ||

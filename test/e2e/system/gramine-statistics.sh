@@ -40,7 +40,9 @@ EOC
 "$TEEPERF" cc -O1 -g -o main main.c
 
 show() {
-	"$TEEPERF" query --format csv "$1" "SELECT counter, amount, note <> '' FROM counters WHERE counter LIKE 'sgx%'" | tr -d '"' | sed 1d
+	"$TEEPERF" query --format csv "$1" \
+		"SELECT counter, amount, note <> '' FROM counters WHERE counter LIKE 'sgx%'" |
+		tr -d '"' | sed 1d
 }
 
 expect 3 "$TEEPERF" record -q -o main.trace --port gramine --counters gramine,task-clock ./main x
@@ -74,7 +76,8 @@ expect 3 "$TEEPERF" record -q -o none.trace --port gramine --counters gramine ./
 
 # A child may print behind the end of the recording, and does not die of it.
 got=0
-"$TEEPERF" record -q -o child.trace --port gramine --counters gramine ./main x child >child.out 2>child.err || got=$?
+"$TEEPERF" record -q -o child.trace --port gramine \
+	--counters gramine ./main x child >child.out 2>child.err || got=$?
 [ "$got" = 3 ] || fail "exit status $got, not 3"
 show child.trace | grep -qx 'sgx-eenters,225,0' || fail "the counters are $(show child.trace)"
 touch go

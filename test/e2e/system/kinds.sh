@@ -170,10 +170,14 @@ bytes=$(cat out)
 ! grep 'no system events' err || fail "they are refused"
 
 # touch, called by anon and by heap; what is touched is there from then on.
-is 'anon,300' "SELECT memory, count(*) FROM faults f JOIN paths p USING (path) JOIN functions c ON c.fn =
-	(SELECT fn FROM paths WHERE path = p.parent) WHERE c.function = 'anon' AND f.function = 'touch' GROUP BY memory"
-is 'heap,200' "SELECT memory, count(*) FROM faults f JOIN paths p USING (path) JOIN functions c ON c.fn =
-	(SELECT fn FROM paths WHERE path = p.parent) WHERE c.function = 'heap' AND f.function = 'touch' GROUP BY memory"
+is 'anon,300' \
+	"SELECT memory, count(*) FROM faults f JOIN paths p USING (path) JOIN functions c ON c.fn =
+	(SELECT fn FROM paths WHERE path = p.parent)
+	WHERE c.function = 'anon' AND f.function = 'touch' GROUP BY memory"
+is 'heap,200' \
+	"SELECT memory, count(*) FROM faults f JOIN paths p USING (path) JOIN functions c ON c.fn =
+	(SELECT fn FROM paths WHERE path = p.parent)
+	WHERE c.function = 'heap' AND f.function = 'touch' GROUP BY memory"
 is '0' "SELECT count(*) FROM faults WHERE function = 'touch' AND (major OR address < 4096)"
 
 # The last wait was ended by wakes; the one of times_out by nobody.
@@ -197,9 +201,11 @@ says ',,futex,times_out,,$' out
 says ',futex,joins,\(end of thread\),app [0-9]+$' out
 
 # Requests carry what was read; a group that was not asked for is not there.
-is "$bytes" "SELECT coalesce(sum(bytes), 0) FROM io WHERE call = 'block read' AND function = 'direct'"
+is "$bytes" \
+	"SELECT coalesce(sum(bytes), 0) FROM io WHERE call = 'block read' AND function = 'direct'"
 [ "$bytes" = 0 ] || {
-	is '8,524288' "SELECT count(*), sum(bytes) FROM io WHERE call = 'pread64' AND function = 'direct'"
+	is '8,524288' \
+		"SELECT count(*), sum(bytes) FROM io WHERE call = 'pread64' AND function = 'direct'"
 	is '1' "SELECT min(sector >= 0 AND device > 0 AND duration_ns > 0) FROM io WHERE call = 'block read' AND function = 'direct'"
 }
 is '0' "SELECT count(*) FROM syscalls WHERE call IN ('mmap', 'clock_nanosleep')"
@@ -213,7 +219,8 @@ is '500' "SELECT count(*) FROM faults WHERE function = 'touch' AND memory IN ('a
 	(SELECT fn FROM functions WHERE function IN ('anon', 'heap'))))"
 # Each page that is touched is one that the kernel allocates, in a fault and in no call.
 expect 0 "$TEEPERF" record -q -o run.trace --events mem -- ./app
-is 'fault,1' "SELECT call, sum(page_bytes) >= 300 * $(getconf PAGESIZE) FROM allocations WHERE path IN
+is 'fault,1' \
+	"SELECT call, sum(page_bytes) >= 300 * $(getconf PAGESIZE) FROM allocations WHERE path IN
 	(SELECT path FROM paths WHERE parent IN (SELECT path FROM paths JOIN functions USING (fn) WHERE function = 'anon')) GROUP BY call"
 is '1' "SELECT sum(objects) > 0 FROM allocations WHERE call = 'mmap'"
 is '0' "SELECT (SELECT count(*) FROM faults) + (SELECT count(*) FROM syscalls)"

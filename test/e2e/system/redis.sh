@@ -17,7 +17,8 @@ fetch redis
 (
 	unset MAKEFLAGS MAKELEVEL MFLAGS
 	cd redis/src
-	make -j2 MALLOC=libc CC="$TEEPERF cc" OPTIMIZATION= OPT=-O2 redis-server redis-cli redis-benchmark
+	make -j2 MALLOC=libc CC="$TEEPERF cc" OPTIMIZATION= OPT=-O2 redis-server redis-cli \
+		redis-benchmark
 ) >build.log 2>&1 || {
 	cat build.log >&2
 	fail "Redis cannot be built"
@@ -27,13 +28,15 @@ cli() {
 	"$bin/redis-cli" -s redis.sock "$@"
 }
 
-begin server "$TEEPERF" record -q -f --size 1G -o run.trace --events sched,syscalls,io,faults,mem -- strace -f -c -o strace.out \
-	"$bin/redis-server" --port 0 --unixsocket redis.sock --appendonly yes --appendfsync everysec --save '' --io-threads 4 \
-	--io-threads-do-reads yes
+begin server "$TEEPERF" record -q -f --size 1G -o run.trace --events sched,syscalls,io,faults,mem \
+	-- strace -f -c -o strace.out "$bin/redis-server" --port 0 --unixsocket redis.sock \
+	--appendonly yes --appendfsync everysec --save '' --io-threads 4 --io-threads-do-reads yes
 await_true 'cli ping 2>/dev/null | grep -q PONG' "an answer of the server" 5
 pid=$(cli info server | tr -d '\r' | sed -n 's/^process_id://p')
 expect 0 "$bin/redis-benchmark" -s redis.sock -n 2000 -c 20 -d 400 -t set,get,lrange_100 -q
-await_true '[ "$(cli info persistence | tr -d "\r" | sed -n "s/^aof_pending_bio_fsync://p")" = 0 ]' "the append-only file" 5
+await_true \
+	'[ "$(cli info persistence | tr -d "\r" | sed -n "s/^aof_pending_bio_fsync://p")" = 0 ]' \
+	"the append-only file" 5
 cp "/proc/$pid/io" told
 cli shutdown nosave || true
 ended 0 server
@@ -41,10 +44,13 @@ ended 0 server
 query() {
 	"$TEEPERF" query --format csv run.trace "$1" 2>notes | sed 1d | tr , ' ' | LC_ALL=C sort
 }
-query "SELECT call, count(*), sum(result BETWEEN -516 AND -512) FROM syscalls WHERE pid = $pid AND NOT unfinished AND rowid >=
-	(SELECT max(rowid) FROM syscalls WHERE pid = $pid AND call = 'execve' AND result = 0) GROUP BY call" >ours
+query "SELECT call, count(*), sum(result BETWEEN -516 AND -512) FROM syscalls
+	WHERE pid = $pid AND NOT unfinished AND rowid >=
+	(SELECT max(rowid) FROM syscalls WHERE pid = $pid AND call = 'execve' AND result = 0)
+	GROUP BY call" >ours
 query "SELECT CASE WHEN call LIKE 'block %' THEN 'read_bytes:' WHEN call LIKE '%read%' THEN 'r' ELSE 'w' END AS kind, sum(bytes), count(*)
-	FROM io WHERE pid = $pid AND call IN ('read', 'pread64', 'readv', 'write', 'pwrite64', 'writev', 'block read')
+	FROM io WHERE pid = $pid
+	AND call IN ('read', 'pread64', 'readv', 'write', 'pwrite64', 'writev', 'block read')
 	GROUP BY kind" >bytes
 "$TEEPERF" dump run.trace | grep '^system ' | tail -1 >lost
 python3 - <<'EOS' || fail "others have counted otherwise"
@@ -87,7 +93,8 @@ sys.exit(failed)
 EOS
 
 expect 0 "$TEEPERF" analyze --view system --limit 0 run.trace
-for row in 'read +connSocketRead' 'write +connSocketWrite' 'writev +connSocketWritev' 'write +flushAppendOnlyFile' \
-	'fdatasync +bioProcessBackgroundJobs' 'futex .*IOThreadMain' 'epoll_wait +aeProcessEvents'; do
+for row in 'read +connSocketRead' 'write +connSocketWrite' 'writev +connSocketWritev' \
+	'write +flushAppendOnlyFile' 'fdatasync +bioProcessBackgroundJobs' 'futex .*IOThreadMain' \
+	'epoll_wait +aeProcessEvents'; do
 	says " $row\$" out
 done

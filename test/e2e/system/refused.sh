@@ -23,10 +23,13 @@ refused() {
 	says "$why" err
 	[ ! -e no.trace ] || fail "there is a trace"
 }
-refused "unknown events 'disk': expected sched, syscalls, io, faults, mem or sgx" --events io,disk -- ./app
+refused "unknown events 'disk': expected sched, syscalls, io, faults, mem or sgx" \
+	--events io,disk -- ./app
 refused "unknown events ''" --events io, -- ./app
-refused "'--events' needs a program that is started here, or '--attach'" --events io --attach "$PWD/log" --port gramine
-refused "'--events' needs a program that is started here, or '--attach'" --events io --stream "$PWD/fifo"
+refused "'--events' needs a program that is started here, or '--attach'" --events io \
+	--attach "$PWD/log" --port gramine
+refused "'--events' needs a program that is started here, or '--attach'" --events io \
+	--stream "$PWD/fifo"
 refused "'--events' cannot be combined with '--mode ring'" --events io --mode ring -- ./app
 
 # Somewhere that everybody finds.
@@ -36,17 +39,20 @@ chmod 777 "$open"
 cp "$TEEPERF" "$open/teeperf"
 cp app "$open/app"
 if [ "$(id -u)" = 0 ]; then
-	set -- setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all
+	set -- setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all \
+		--inh-caps=-all
 else
 	set --
 fi
-(cd "$open" && expect 7 "$@" ./teeperf record -o run.trace --events sched,syscalls,io,faults -- ./app && cp out err "$OLDPWD")
+(cd "$open" && expect 7 "$@" ./teeperf record -o run.trace \
+	--events sched,syscalls,io,faults -- ./app && cp out err "$OLDPWD")
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	says 'no system events are recorded: this user may not load BPF programs: run .* as root, or .*setcap cap_bpf' err
 else
 	says "no system events are recorded: there is no '/sys/kernel/btf/vmlinux'" err
 fi
-expect 0 "$TEEPERF" query --format csv "$open/run.trace" "SELECT calls FROM functions WHERE function = 'main'"
+expect 0 "$TEEPERF" query --format csv "$open/run.trace" \
+	"SELECT calls FROM functions WHERE function = 'main'"
 says '^1$' out
 expect 1 "$TEEPERF" analyze --view system "$open/run.trace"
 says 'has no system events: ' err

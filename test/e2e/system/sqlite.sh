@@ -48,7 +48,8 @@ sync db
 python3 -c 'import os
 os.posix_fadvise(os.open("db", os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)'
 
-expect 0 "$TEEPERF" record -q -f -o run.trace --events sched,syscalls,io,faults -- strace -c -o strace.out "$sqlite" -batch db <work.sql
+expect 0 "$TEEPERF" record -q -f -o run.trace --events sched,syscalls,io,faults -- strace -c \
+	-o strace.out "$sqlite" -batch db <work.sql
 says "^$rows\\|700$" out
 says '^ok$' out
 
@@ -60,14 +61,16 @@ query() {
 }
 "$TEEPERF" dump run.trace | grep '^system ' | tail -1 >lost
 ! grep -q 'lost-calls=[1-9]' lost || fail "system calls were lost: $(cat lost)"
-query "SELECT call, count(*) FROM syscalls WHERE pid = $of_sqlite AND NOT unfinished AND rowid >= $execve GROUP BY call" >ours
+query "SELECT call, count(*) FROM syscalls
+	WHERE pid = $of_sqlite AND NOT unfinished AND rowid >= $execve GROUP BY call" >ours
 awk '$1 ~ /^[0-9.]+$/ && $NF != "total" { print $NF, $4 }' strace.out | LC_ALL=C sort >theirs
 diff ours theirs >&2 || fail "strace has counted otherwise"
 
 # From the first look, which is in the difference, to the second.
 query "WITH looks AS (SELECT min(start_ns) AS first, max(start_ns) AS last FROM io
 		WHERE function LIKE '%_read_one_field' AND call = 'read' AND bytes > 0),
-	mine AS (SELECT io.* FROM io, looks WHERE pid = $of_sqlite AND start_ns >= first AND start_ns < last)
+	mine AS (SELECT io.* FROM io, looks
+	WHERE pid = $of_sqlite AND start_ns >= first AND start_ns < last)
 	SELECT 'rchar:', sum(bytes) FROM mine WHERE call IN ('read', 'pread64') UNION ALL
 	SELECT 'syscr:', count(*) FROM mine WHERE call IN ('read', 'pread64') UNION ALL
 	SELECT 'wchar:', sum(bytes) FROM mine WHERE call IN ('write', 'pwrite64') UNION ALL
@@ -103,4 +106,5 @@ says ' write +seekAndWriteFd$' out
 says ' fsync +full_fsync$' out
 bytes=$(query "SELECT sum(CASE WHEN function IN ('seekAndRead', 'seekAndWriteFd') THEN bytes END) * 100 / sum(bytes) FROM io
 	WHERE pid = $of_sqlite AND call IN ('read', 'write')")
-[ "${bytes%.*}" -ge 99 ] || fail "$bytes % of the bytes are of the two functions that read and write"
+[ "${bytes%.*}" -ge 99 ] ||
+	fail "$bytes % of the bytes are of the two functions that read and write"

@@ -129,11 +129,13 @@ for round in force again; do
 	says "TEEPERF_LOG_OFFSET=131072" recorder.err
 	TEEPERF_LOG=$log TEEPERF_LOG_OFFSET=131072 ./plain
 	ends 0 'the program reported its end'
-	counts attached.trace | cmp - expected || fail "the counts differ in a file with others' memory"
+	counts attached.trace | cmp - expected ||
+		fail "the counts differ in a file with others' memory"
 done
 [ "$(stat -c %s files/memory)" = 10485760 ] || fail "the file's size has changed"
 cmp -n 131072 files/memory files/before || fail "what lies before the log was changed"
-tail -c 2097152 files/memory >a && tail -c 2097152 files/before | cmp - a || fail "what lies behind it was"
+tail -c 2097152 files/memory >a && tail -c 2097152 files/before | cmp - a ||
+	fail "what lies behind it was"
 # A program that comes late finds no log there.
 TEEPERF_LOG=$log TEEPERF_LOG_OFFSET=131072 ./plain
 
@@ -175,13 +177,15 @@ for how in kill _exit; do
 	attach
 	TEEPERF_LOG=$log ./app $how || true
 	ends 0 'no process had the log open any more|was over'
-	"$TEEPERF" analyze attached.trace --format csv 2>/dev/null | grep -q '^middle(int),30[01],\|middle(int),300' ||
+	"$TEEPERF" analyze attached.trace --format csv 2>/dev/null |
+		grep -q '^middle(int),30[01],\|middle(int),300' ||
 		fail "calls are missing after '$how'"
 done
 attach
 TEEPERF_LOG=$log ./app stay &
 program=$!
-await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  on"' 'a recording that is on'
+await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  on"' \
+	'a recording that is on'
 kill -TERM $recorder
 ends 0 'next: teeperf analyze'
 kill -0 $program || fail "the program died with its recording"
@@ -211,7 +215,8 @@ wait $recorder || true
 attach --drain end
 TEEPERF_LOG=$log ./app stay &
 program=$!
-await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  on"' 'a recording that is on'
+await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  on"' \
+	'a recording that is on'
 kill -KILL $recorder
 wait $recorder || true
 expect 1 "$TEEPERF" record --attach $log -o x.trace
@@ -248,6 +253,7 @@ says 'process 4194303 does not exist' err
 [ ! -e $log ] || fail "a recording that did not begin has left its log"
 [ ! -e x.trace ] || fail "a recording that did not begin has left a trace"
 for wrong in '--force ./app' '--offset 64K ./app' '--pid 1 ./app' "--attach $log --follow-fork" \
-	"--attach $log --signals" "--attach $log --offset 64K --port gramine" "--attach $log --stream x"; do
+	"--attach $log --signals" "--attach $log --offset 64K --port gramine" \
+	"--attach $log --stream x"; do
 	expect 129 "$TEEPERF" record $wrong
 done

@@ -19,9 +19,11 @@ for machine in aarch64 riscv64; do
 	[ "$machine" != "$(uname -m)" ] || continue
 	links_for $machine || continue
 	command -v qemu-$machine >/dev/null &&
-		[ -e "$TEEPERF_BUILD/lib/teeperf/$machine/ports/libteeperf-bare.a" ] && machines="$machines $machine"
+		[ -e "$TEEPERF_BUILD/lib/teeperf/$machine/ports/libteeperf-bare.a" ] &&
+		machines="$machines $machine"
 done
-[ -n "$machines" ] || skip "no other processor: qemu-user or the C libraries of the others are not there"
+[ -n "$machines" ] ||
+	skip "no other processor: qemu-user or the C libraries of the others are not there"
 ${CC:-cc} -O1 -o launch "$from/tee_launch.c" || skip "no C compiler (CC=${CC:-cc})"
 ${CC:-cc} -O1 -I "$root/include" -o still_host "$from/still_host.c"
 
@@ -56,8 +58,9 @@ for machine in $machines; do
 	more=-mno-outline-atomics
 	[ $machine = aarch64 ] || { more= hardware=3; }
 	# shellcheck disable=SC2086 # words are meant
-	"$TEEPERF" cc --level=off $target $more -DEMULATED -O1 -ffreestanding -fno-stack-protector -fno-pie \
-		-I "$root/include" -DWORK_PATH="\"$TEST_TMP/program\"" -c -o start.o "$from/bare_start.c"
+	"$TEEPERF" cc --level=off $target $more -DEMULATED -O1 -ffreestanding -fno-stack-protector \
+		-fno-pie -I "$root/include" -DWORK_PATH="\"$TEST_TMP/program\"" -c \
+		-o start.o "$from/bare_start.c"
 	for options in --clock=auto --clock=soft --shape=call --exits=untimed; do
 		build $options
 		# Without a recorder it runs as it is.
@@ -69,23 +72,29 @@ for machine in $machines; do
 			sed -n '/ mmap(/,$s/^[0-9]* \([a-z_]*\)(.*/\1/p' said >calls
 			[ "$(grep -v clone calls | tr '\n' ' ')" = 'mmap exit_group ' ] ||
 				fail "$machine: system calls: $(cat said)"
-			[ "$(grep -c clone calls)" = $((threads - 1)) ] || fail "$machine: no $threads threads: $(cat said)"
+			[ "$(grep -c clone calls)" = $((threads - 1)) ] ||
+				fail "$machine: no $threads threads: $(cat said)"
 			exact $threads
 		done
 		expect 7 "$TEEPERF" record -q -o x.trace --clock soft -- \
 			./launch any "$emulator" -d in_asm -D executed ./program 100 2
 		grep -q ret executed || fail "the emulator does not say what is executed"
-		! grep -Ei "$reads_clock" executed || fail "$machine $options: a clock of the processor's was read"
+		! grep -Ei "$reads_clock" executed ||
+			fail "$machine $options: a clock of the processor's was read"
 	done
 	# The test would see that.
 	build --clock=auto
-	./still_host -t$hardware 4 7 0 ./launch any "$emulator" -d in_asm -D executed ./program 100 1 >out || true
-	grep -q 'attach=1 .*events=[1-9]' out || fail "$machine: nothing was recorded with the processor's clock: $(cat out)"
-	grep -Eiq "$reads_clock" executed || fail "$machine: a reading of the clock would not be seen"
+	./still_host -t$hardware 4 7 0 ./launch any "$emulator" -d in_asm \
+		-D executed ./program 100 1 >out || true
+	grep -q 'attach=1 .*events=[1-9]' out ||
+		fail "$machine: nothing was recorded with the processor's clock: $(cat out)"
+	grep -Eiq "$reads_clock" executed ||
+		fail "$machine: a reading of the clock would not be seen"
 
 	# A clock that it was not compiled for.
 	build --clock=tsc
-	expect 7 "$TEEPERF" record -o x.trace --clock soft -- ./launch any "$emulator" ./program 100 1
+	expect 7 "$TEEPERF" record -o x.trace \
+		--clock soft -- ./launch any "$emulator" ./program 100 1
 	says 'ran without recording: it was compiled for another clock; record with' err
 
 	# A host that stops: its clock stands still, and it has four chunks, each of which holds
@@ -94,7 +103,8 @@ for machine in $machines; do
 	many=12000
 	calls=$((1 + 3 * many + many / 100 * 20))
 	for threads in 1 2; do
-		expect 0 ./still_host 4 7 $((2 * threads * calls)) ./launch any "$emulator" ./program $many $threads
+		expect 0 ./still_host 4 7 $((2 * threads * calls)) ./launch any "$emulator" \
+			./program $many $threads
 	done
 	echo "$machine: the contract holds"
 done

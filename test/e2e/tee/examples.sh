@@ -26,7 +26,8 @@ says 'TA_DEV_KIT_DIR must name the dev kit' err
 cp -r "$root/include" include
 expect 0 "$make" -C examples/optee TA_DEV_KIT_DIR="$kit" TEEC_EXPORT="$PWD/client" CC="${CC:-cc}" \
 	TEEPERF_PREFIX="$PWD" TEEPERF="$TEEPERF" TEEPERF_CFLAGS='-Os -g -fpie -ffreestanding' \
-	TEEPERF_RUNTIME="$prefix/lib/teeperf/ports/libteeperf-optee.a" LDFLAGS="-Wl,-rpath,$PWD/client/lib"
+	TEEPERF_RUNTIME="$prefix/lib/teeperf/ports/libteeperf-optee.a" \
+	LDFLAGS="-Wl,-rpath,$PWD/client/lib"
 uuid=3f6d2a1c-7b0e-4f5d-9a64-5e1f0c8b7d21
 mv examples/optee/ta/$uuid.elf built
 nm examples/optee/ta/$uuid.stripped.elf 2>&1 | grep -q ' [tT] ' && fail "what runs is not stripped"
@@ -41,10 +42,11 @@ says '^168 primes below 1000$' out
 host_events() {
 	! grep 'no system events' err || fail "they are refused"
 	expect 0 "$TEEPERF" analyze --view system --limit 0 "$1"
-	says "^system .*no function is named, because the recorded threads have different numbers" out
+	says "^system .*no function is named, because the recorded threads have different numbers" \
+		out
 	says " $2 +\\(no recorded thread\\)\$" out
-	[ "$(sed -n '/^ *count /,$p' out | sed '1d; / total/d; /(no recorded thread)$/d' | wc -l)" = 0 ] ||
-		fail "$1: functions of the TEE are named: $(cat out)"
+	[ "$(sed -n '/^ *count /,$p' out | sed '1d; / total/d; /(no recorded thread)$/d' |
+		wc -l)" = 0 ] || fail "$1: functions of the TEE are named: $(cat out)"
 }
 
 # What primes.c calls: is_prime for each number below the limit, and divides until a divisor is
@@ -70,16 +72,20 @@ says '^168 primes below 1000$' out
 ! grep -q 'not recorded' err || fail "the client is refused: $(cat err)"
 expect 0 "$TEEPERF" analyze --debug-dir built --view top --format csv ta.trace
 sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
-diff wanted counted >&2 || fail "the application's functions are not in the trace as they are called"
-grep -q '19,960 of `is_prime` and 105,740 of `divides`' examples/optee/README.md || fail "the README tells other numbers"
+diff wanted counted >&2 ||
+	fail "the application's functions are not in the trace as they are called"
+grep -q '19,960 of `is_prime` and 105,740 of `divides`' examples/optee/README.md ||
+	fail "the README tells other numbers"
 grep -Fxq "divides,105740" wanted || fail "the README tells other numbers"
 if may_bpf; then
-	expect 0 "$TEEPERF" record --port optee --events sched,syscalls,io,faults -o events.trace -- $client 2 1000
+	expect 0 "$TEEPERF" record --port optee --events sched,syscalls,io,faults \
+		-o events.trace -- $client 2 1000
 	host_events events.trace sendmsg
 fi
 # The client's side, too: what the kernel tells of its thread goes for the application's calls,
 # except the system call that a command lies in.
-"$TEEPERF" cc -O1 -g -I client/include -I include -I examples/optee/ta -o both examples/optee/host/primes_client.c \
+"$TEEPERF" cc -O1 -g -I client/include -I include -I examples/optee/ta \
+	-o both examples/optee/host/primes_client.c \
 	examples/optee/host/teeperf_client.c -Lclient/lib -lteec -Wl,-rpath,"$PWD/client/lib"
 events=
 ! may_bpf || events='--events sched,syscalls'
@@ -98,7 +104,8 @@ own_wait() {
 # hold the rule itself.
 wrong=0
 for try in 1 2 3 4 5; do
-	expect 0 "$TEEPERF" record --tee --port optee --size 8M $events -o both.trace -- ./both 5 5000
+	expect 0 "$TEEPERF" record --tee --port optee --size 8M $events \
+		-o both.trace -- ./both 5 5000
 	says "^teeperf record: 5 calls into the TEE joined" err
 	may_bpf || break
 	! own_wait || break
@@ -108,7 +115,8 @@ done
 [ $wrong -lt 3 ] || fail "what waits for the application is taken for its calls, $wrong times"
 if "$TEEPERF" dump both.trace | grep -q '^sched '; then
 	[ "$(one "SELECT count(*) FROM functions WHERE abs(self_cpu_ns + self_wait_ns + self_preempted_ns - self_ns) > 5 OR
-		self_cpu_ns IS NULL")" = 0 ] || fail "what the calls ran and waited is not all of them"
+		self_cpu_ns IS NULL")" = 0 ] ||
+		fail "what the calls ran and waited is not all of them"
 	expect 0 "$TEEPERF" analyze both.trace
 	! grep 'times are not known' out || fail "a thread is not known"
 fi
@@ -116,14 +124,15 @@ fi
 expect 0 "$TEEPERF" analyze --debug-dir examples/optee/ta --view top --format csv ta.trace
 says 'it is the recorded file, but stripped' err
 # A log that the TEE does not register: the client says so, and works.
-expect 0 env TEEC_MEMORY_MAX=100000 "$TEEPERF" record --port optee --size 4M -o none.trace -- $client 2 1000
+expect 0 env TEEC_MEMORY_MAX=100000 "$TEEPERF" record --port optee --size 4M \
+	-o none.trace -- $client 2 1000
 says '^168 primes below 1000$' out
 says "^cannot register [0-9]* bytes of '.*' with the TEE .*try a smaller log" err
 # One that is registered, but that OP-TEE has no memory to map: the command is made without it.
 expect 0 env TEEC_MAP_MAX=100000 "$TEEPERF" record --port optee -o none.trace -- $client 2 1000
 says '^168 primes below 1000$' out
-[ "$(grep -c '^the TEE has no memory to map a log of [0-9]* bytes; not recorded from here on' err)" = 1 ] ||
-	fail "the client does not say once that its log cannot be mapped: $(cat err)"
+[ "$(grep -c '^the TEE has no memory to map a log of [0-9]* bytes; not recorded from here on' \
+	err)" = 1 ] || fail "the client does not say once that its log cannot be mapped: $(cat err)"
 says 'no code in the TEE has attached to the log' err
 # What the TEE is given is small unless it is asked otherwise, and never more than can be mapped.
 expect 0 env TEEC_MEMORY_MAX=1200000 "$TEEPERF" record --port optee -o small.trace -- $client 1 100
@@ -132,7 +141,8 @@ expect 129 "$TEEPERF" record --port optee --size 16M -o none.trace -- $client 1 
 says "with '--port optee' '--size' is at most 8M" err
 expect 129 "$TEEPERF" record --tee --port optee --size 16M -o none.trace -- $client 1 100
 expect 0 "$make" -C examples/optee clean TA_DEV_KIT_DIR="$kit"
-[ -z "$(find examples/optee -name '*.o' -o -name '*.ta' -o -name '*.elf')" ] || fail "make clean leaves files"
+[ -z "$(find examples/optee -name '*.o' -o -name '*.ta' -o -name '*.elf')" ] ||
+	fail "make clean leaves files"
 
 # ---- the same for the processor that OP-TEE runs on: with text at address 0, and nothing undefined
 # but the SDK's
@@ -140,13 +150,17 @@ runtime=$prefix/lib/teeperf/aarch64/ports/libteeperf-optee.a
 if [ -e "$runtime" ] && command -v ld.lld-19 >/dev/null && command -v clang-19 >/dev/null; then
 	cd examples/optee/ta
 	expect 0 "$make" primes.o TA_DEV_KIT_DIR="$kit" TEEPERF="$TEEPERF"
-	clang-19 --target=aarch64-linux-gnu -ffreestanding -fpie -Os -I "$kit/include" -I "$root/include" -c -o entry.o entry.c
-	printf '%s\n' 'int TEE_CheckMemoryAccessRights(void) { return 0; }' 'void TEE_GenerateRandom(void) {}' \
-		'int TEE_GetPropertyAsUUID(void) { return 1; }' 'int dl_iterate_phdr(void) { return 0; }' >sdk.c
+	clang-19 --target=aarch64-linux-gnu -ffreestanding -fpie -Os -I "$kit/include" \
+		-I "$root/include" -c -o entry.o entry.c
+	printf '%s\n' 'int TEE_CheckMemoryAccessRights(void) { return 0; }' \
+		'void TEE_GenerateRandom(void) {}' 'int TEE_GetPropertyAsUUID(void) { return 1; }' \
+		'int dl_iterate_phdr(void) { return 0; }' >sdk.c
 	clang-19 --target=aarch64-linux-gnu -ffreestanding -fpie -Os -c -o sdk.o sdk.c
-	ld.lld-19 -pie -z max-page-size=4096 -T "$root/test/tee/ta_shape.lds" -e TA_InvokeCommandEntryPoint -o ta.elf entry.o primes.o "$runtime" sdk.o ||
+	ld.lld-19 -pie -z max-page-size=4096 -T "$root/test/tee/ta_shape.lds" \
+		-e TA_InvokeCommandEntryPoint -o ta.elf entry.o primes.o "$runtime" sdk.o ||
 		fail "the application for aarch64 does not link with the SDK's four functions alone"
-	[ "$(nm ta.elf | sed -n 's/^\([0-9a-f]*\) . __text_start$/\1/p')" = 0000000000000000 ] || fail "text is not at 0"
+	[ "$(nm ta.elf | sed -n 's/^\([0-9a-f]*\) . __text_start$/\1/p')" = 0000000000000000 ] ||
+		fail "text is not at 0"
 	cd "$TEST_TMP"
 else
 	echo "not tried: aarch64, whose runtime or linker is not here"
@@ -165,7 +179,8 @@ print("allowed", *manifest["sgx"]["allowed_files"])
 print("log", manifest["loader"]["env"]["TEEPERF_LOG"])
 EOP
 }
-python3 -c 'import tomllib' 2>/dev/null || skip "no tomllib (Python 3.11) to read the manifest of Gramine's example"
+python3 -c 'import tomllib' 2>/dev/null ||
+	skip "no tomllib (Python 3.11) to read the manifest of Gramine's example"
 expect 0 "$make" -C examples/gramine collatz TEEPERF="$TEEPERF"
 "$TEEPERF" gramine-manifest >printed
 lines printed >printed.lines
@@ -179,11 +194,13 @@ expect 0 "$TEEPERF" record --port gramine -o gramine.trace -- ./launcher example
 expect 0 "$TEEPERF" analyze --view top --format csv gramine.trace
 sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
 printf '%s\n' main,1 next,215015 steps,2999 | diff - counted >&2 || fail "collatz has other calls"
-grep -q '2,999 of `steps` and 215,015 of `next`' examples/gramine/README.md || fail "the README tells other numbers"
+grep -q '2,999 of `steps` and 215,015 of `next`' examples/gramine/README.md ||
+	fail "the README tells other numbers"
 # What happens before the program, such as the launcher's execve, is no function's.
 # tee/virtual-threads has the rest.
 if may_bpf; then
-	expect 0 "$TEEPERF" record --port gramine --events sched,syscalls,io,faults -o events.trace -- ./launcher examples/gramine/collatz
+	expect 0 "$TEEPERF" record --port gramine --events sched,syscalls,io,faults \
+		-o events.trace -- ./launcher examples/gramine/collatz
 	expect 0 "$TEEPERF" analyze --view system --limit 0 events.trace
 	# Where the clock's thread had no processor, the program's first record may have a time of
 	# before it was started.

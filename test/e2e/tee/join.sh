@@ -45,7 +45,8 @@ tee_side() {
 host_is_kept() {
 	for trace in host joined; do
 		expect 0 "$TEEPERF" query --format csv $trace.trace \
-			"SELECT c.thread, f.function, c.start_ns, c.end_ns, c.how FROM calls c JOIN functions f ON f.fn = c.fn
+			"SELECT c.thread, f.function, c.start_ns, c.end_ns, c.how FROM calls c
+				JOIN functions f ON f.fn = c.fn
 				WHERE f.module = 'host' ORDER BY 1, 3, 4 DESC, 2"
 		mv out $trace.calls
 	done
@@ -115,8 +116,10 @@ expect 0 "$TEEPERF" analyze --view transitions --format csv joined.trace
 sed '1d' out | cut -d, -f1,10 | sort >counted
 printf '1,entry\n1,ocall\n' | diff - counted >&2 || fail "the transitions are others"
 # What was counted of the host's process is of both.
-expect 0 "$TEEPERF" query --format csv joined.trace "SELECT counter, amount FROM counters UNION SELECT domain, note FROM energy"
-printf 'counter,amount\nenergy,no RAPL\npage-faults,7\n' | diff - out >&2 || fail "the counters of the host are lost"
+expect 0 "$TEEPERF" query --format csv joined.trace \
+	"SELECT counter, amount FROM counters UNION SELECT domain, note FROM energy"
+printf 'counter,amount\nenergy,no RAPL\npage-faults,7\n' | diff - out >&2 ||
+	fail "the counters of the host are lost"
 
 # ---- no numbers, the call back is not marked, all at one time: one call for each that the TEE
 # makes
@@ -324,7 +327,8 @@ thread 0;main 53
 thread 0;main;entry 1
 thread 0;main;entry;inner 6
 END
-expect 0 "$TEEPERF" query --format csv joined.trace "SELECT function, calls, counted_calls FROM functions ORDER BY function"
+expect 0 "$TEEPERF" query --format csv joined.trace \
+	"SELECT function, calls, counted_calls FROM functions ORDER BY function"
 says '^inner,5,4$' out
 
 # ---- a TEE that says what is not true: times of another world, functions of the host, a stranger's
@@ -440,7 +444,8 @@ joined '' <<'END'
 main 75
 main;entry 35
 END
-expect 0 "$TEEPERF" query --format csv joined.trace "SELECT thread, kind, name, start_ns, end_ns FROM marks"
+expect 0 "$TEEPERF" query --format csv joined.trace \
+	"SELECT thread, kind, name, start_ns, end_ns FROM marks"
 diff - out >&2 <<'END' || fail "the marks of the joined trace"
 thread,kind,name,start_ns,end_ns
 0,phase,all of it,5,105

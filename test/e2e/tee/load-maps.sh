@@ -20,8 +20,9 @@ build() {
 	"$TEEPERF" cc --port="$port" --clock=soft "$@" -O2 -g -c -o work.o "$from/work.c"
 	${CC:-cc} -O1 -I "$root/include" -DPORT="\"$port\"" -c -o host.o "$from/sdk_host.c" ||
 		skip "no C compiler (CC=${CC:-cc})"
-	"$TEEPERF" cc --port="$port" -pthread -Wl,--build-id=none -o "$file" work.o host.o ${more:-} \
-		-Wl,--defsym=__ImageBase=__executable_start -Wl,--defsym=__text_start=__executable_start
+	"$TEEPERF" cc --port="$port" -pthread -Wl,--build-id=none \
+		-o "$file" work.o host.o ${more:-} -Wl,--defsym=__ImageBase=__executable_start \
+		-Wl,--defsym=__text_start=__executable_start
 }
 more=
 
@@ -33,7 +34,8 @@ run() {
 
 # named DIR...: with these folders the trace has the program's functions, exactly.
 named() {
-	expect 0 "$TEEPERF" analyze a.trace --view top --format csv $(printf -- '--debug-dir %s ' "$@")
+	expect 0 "$TEEPERF" analyze a.trace --view top \
+		--format csv $(printf -- '--debug-dir %s ' "$@")
 	sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
 	{
 		echo "deep,$((rounds / 100 * 20))"
@@ -50,15 +52,16 @@ nameless() {
 	shift
 	expect 0 "$TEEPERF" analyze a.trace --view top --format csv "$@"
 	sed -n '2,$p' out | cut -d, -f1,2 >counted
-	[ "$(grep -Ec '^[^,]*\+0x[0-9a-f]+,[0-9]+$' counted)" = 4 ] || fail "wrong names: $(cat out)"
+	[ "$(grep -Ec '^[^,]*\+0x[0-9a-f]+,[0-9]+$' counted)" = 4 ] ||
+		fail "wrong names: $(cat out)"
 	says "$pattern" err
 }
 
 # ---- a trusted application: UUID and code
 mkdir -p ta other empty
 build optee ta/$uuid.elf
-for tool in strip 'strip --strip-unneeded' 'objcopy --strip-unneeded' 'objcopy -S --remove-section=.comment' \
-	llvm-strip-19 'llvm-objcopy-19 --strip-unneeded'; do
+for tool in strip 'strip --strip-unneeded' 'objcopy --strip-unneeded' \
+	'objcopy -S --remove-section=.comment' llvm-strip-19 'llvm-objcopy-19 --strip-unneeded'; do
 	command -v ${tool%% *} >/dev/null || continue
 	rm -f app
 	case $tool in
@@ -88,7 +91,8 @@ mkfifo mixed/0.pipe 2>/dev/null || true
 named mixed
 named empty mixed
 rm mixed/out.elf
-nameless "'mixed/a.stripped.elf': it is the recorded file, but stripped: its functions have no names" --debug-dir mixed
+nameless "'mixed/a.stripped.elf': it is the recorded file, but stripped: its functions have no names" \
+	--debug-dir mixed
 # Debug information alone does not have the code.
 objcopy --only-keep-debug ta/$uuid.elf mixed/only.debug
 nameless "'mixed/a.stripped.elf': it is the recorded file, but stripped" --debug-dir mixed
@@ -102,7 +106,8 @@ for what in changed renamed; do
 	mv work.o kept.o
 	cp $what.o work.o
 	"$TEEPERF" cc --port=optee -pthread -Wl,--build-id=none -o other/$uuid.elf work.o host.o \
-		-Wl,--defsym=__ImageBase=__executable_start -Wl,--defsym=__text_start=__executable_start
+		-Wl,--defsym=__ImageBase=__executable_start \
+		-Wl,--defsym=__text_start=__executable_start
 	mv kept.o work.o
 	nameless "'other/$uuid.elf': it is another build than the recorded one \(its code differs\); it is not used$" \
 		--debug-dir other
@@ -112,7 +117,8 @@ for what in changed renamed; do
 done
 objcopy -j .text -O binary other/$uuid.elf renamed.text
 objcopy -j .text -O binary ta/$uuid.elf built.text
-cmp -s renamed.text built.text || fail "the renamed build has other code: it does not show that names count"
+cmp -s renamed.text built.text ||
+	fail "the renamed build has other code: it does not show that names count"
 
 # ---- sessions of their own: each maps the application anew
 run app $((rounds / 100))
@@ -135,7 +141,8 @@ more='-Wl,-z,noseparate-code -Wl,--wrap=dl_iterate_phdr' # a name that nobody de
 build optee ta/$uuid.elf
 objdump -h ta/$uuid.elf | awk '$2 == ".text" { print $3, $4 }' >section
 read -r size address <section
-more="$more -Wl,--defsym=__text_end=__executable_start+$(printf '%d' "0x$address")+$(printf '%d' "0x$size")"
+more="$more -Wl,--defsym=__text_end=__executable_start+$(printf '%d' "0x$address")+$(printf '%d' \
+	"0x$size")"
 build optee ta/$uuid.elf
 cp ta/$uuid.elf app
 run app $((rounds / 100))
@@ -177,27 +184,30 @@ more=
 mkdir -p libraries
 sed 's/leaf/other_leaf/g; s/middle/other_middle/g; s/deep/other_deep/g' "$from/work.c" >other.c
 library() {
-	"$TEEPERF" cc -I "$from" -O2 -g -fPIC -shared -Wl,--build-id=none -Wl,--hash-style=both -o "libraries/$1.so" "$2"
+	"$TEEPERF" cc -I "$from" -O2 -g -fPIC -shared -Wl,--build-id=none -Wl,--hash-style=both \
+		-o "libraries/$1.so" "$2"
 	strip -o "$1.so" "libraries/$1.so"
 }
 library one "$from/work.c"
 library two other.c
 prefix=${TEEPERF_BUILD:-$(dirname "$TEEPERF")/..}
-${CC:-cc} -O1 -g -I "$root/include" -o own_loader "$from/own_loader.c" -Wl,--no-as-needed -L "$prefix/lib" -lteeperf \
-	-Wl,-rpath,"$prefix/lib" -ldl
+${CC:-cc} -O1 -g -I "$root/include" -o own_loader "$from/own_loader.c" -Wl,--no-as-needed \
+	-L "$prefix/lib" -lteeperf -Wl,-rpath,"$prefix/lib" -ldl
 for how in '' careless; do
 	expect 7 ./own_loader one.so two.so $how
 	expect 7 "$TEEPERF" record -o a.trace --size 16M -- ./own_loader one.so two.so $how
 	expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir libraries
 	sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
-	printf '%s\n' deep,400 leaf,4000 middle,2000 other_deep,320 other_leaf,3200 other_middle,1600 work,12 work,8 |
-		diff - counted >&2 || fail "the libraries of an own loader do not have their calls ($how)"
+	printf '%s\n' deep,400 leaf,4000 middle,2000 other_deep,320 other_leaf,3200 \
+		other_middle,1600 work,12 work,8 | diff - counted >&2 ||
+		fail "the libraries of an own loader do not have their calls ($how)"
 	# The second one's file is of another build: its functions, and only those, have no names.
 	mkdir -p half
 	cp libraries/one.so half
 	cp "$TEST_TMP/two.so" half/two.so
 	expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir half
-	[ "$(grep -c '+0x' out)" = 4 ] && says '^leaf,4000,' out || fail "names of a library that is not there: $(cat out)"
+	[ "$(grep -c '+0x' out)" = 4 ] && says '^leaf,4000,' out ||
+		fail "names of a library that is not there: $(cat out)"
 	says "'half/two.so': it is the recorded file, but stripped" err
 done
 
@@ -216,12 +226,13 @@ run app $((rounds / 100))
 expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir ta
 sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
 for name in '' other_; do
-	printf '%s\n' "${name}deep,$((rounds / 100 * 20))" "${name}leaf,$((rounds * 2))" "${name}middle,$rounds" \
-		"work,$((rounds / 100))"
+	printf '%s\n' "${name}deep,$((rounds / 100 * 20))" \
+		"${name}leaf,$((rounds * 2))" "${name}middle,$rounds" "work,$((rounds / 100))"
 done | sort | diff - counted >&2 || fail "an application and its library do not have their calls"
 rm ta/$other.elf
 expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir ta
-[ "$(grep -c "^$other+0x" out)" = 4 ] && says '^leaf,' out || fail "names of a library that is not there: $(cat out)"
+[ "$(grep -c "^$other+0x" out)" = 4 ] && says '^leaf,' out ||
+	fail "names of a library that is not there: $(cat out)"
 says "'$other': the program did not name its file; .* there is no '$other.elf' or another file" err
 more=
 
@@ -257,5 +268,6 @@ expect 0 "$TEEPERF" record -o a.trace --size 16M --clock soft -- ./opener
 rm -rf away && mkdir away && mv one.so two.so away # there, the paths are those inside
 expect 0 "$TEEPERF" analyze a.trace --view top --format csv --debug-dir libraries
 sed -n '2,$p' out | cut -d, -f1,2 | grep -v '^main,\|^call,' | sort >counted
-printf '%s\n' deep,60 leaf,600 middle,300 other_deep,180 other_leaf,1800 other_middle,900 work,3 work,6 |
+printf '%s\n' deep,60 leaf,600 middle,300 other_deep,180 \
+	other_leaf,1800 other_middle,900 work,3 work,6 |
 	diff - counted >&2 || fail "libraries that Gramine's loader opens do not have their calls"

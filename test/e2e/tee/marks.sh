@@ -20,16 +20,19 @@ build() {
 	port=$1
 	side=$2
 	shift 2
-	"$TEEPERF" cc --port="$port" "$@" -O2 -g -I "$root/include" -c -o "$port.work.o" "$from/marks_work.c"
-	${CC:-cc} -O1 -g -I "$root/include" -DPORT="\"$port\"" -DWORK_PATH="\"$TEST_TMP/$port\"" -c \
-		-o "$port.host.o" "$from/$side.c"
+	"$TEEPERF" cc --port="$port" "$@" -O2 -g -I "$root/include" -c \
+		-o "$port.work.o" "$from/marks_work.c"
+	${CC:-cc} -O1 -g -I "$root/include" -DPORT="\"$port\"" -DWORK_PATH="\"$TEST_TMP/$port\"" \
+		-c -o "$port.host.o" "$from/$side.c"
 	"$TEEPERF" cc --port="$port" -pthread -o "$port" "$port.work.o" "$port.host.o" \
-		-Wl,--defsym=__ImageBase=__executable_start -Wl,--defsym=__text_start=__executable_start
+		-Wl,--defsym=__ImageBase=__executable_start \
+		-Wl,--defsym=__text_start=__executable_start
 }
 
 # marks TRACE THREADS WORKS [ROUNDS]
 marks() {
-	python3 "$lib/check_marks.py" "$TEEPERF" "$1" "${4:-$rounds}" "$2" "$3" || fail "$port: see above"
+	python3 "$lib/check_marks.py" "$TEEPERF" "$1" "${4:-$rounds}" "$2" "$3" ||
+		fail "$port: see above"
 }
 
 # from_stream STATUS VARIABLE: run ./$port with frames to ./stream, and read that.
@@ -65,13 +68,15 @@ from_stream 3 TEEPERF_STREAM
 port=bare
 for options in '--shape=inline --clock=soft' '--shape=dual --clock=auto'; do
 	# shellcheck disable=SC2086 # words are meant
-	"$TEEPERF" cc $options -O2 -g -ffreestanding -I "$root/include" -c -o bare.work.o "$from/marks_work.c"
-	${CC:-cc} -O1 -ffreestanding -fno-stack-protector -fno-pie -I "$root/include" -DWORK_PATH="\"$TEST_TMP/bare\"" -c \
-		-o bare.start.o "$from/bare_start.c"
+	"$TEEPERF" cc $options -O2 -g -ffreestanding -I "$root/include" -c \
+		-o bare.work.o "$from/marks_work.c"
+	${CC:-cc} -O1 -ffreestanding -fno-stack-protector -fno-pie -I "$root/include" \
+		-DWORK_PATH="\"$TEST_TMP/bare\"" -c -o bare.start.o "$from/bare_start.c"
 	"$TEEPERF" cc --port=bare -nostdlib -static -o bare bare.work.o bare.start.o
 	expect 7 ./launch none ./bare $rounds 1
 	for clock in soft none; do
-		expect 7 "$TEEPERF" record -q -o x.trace --clock $clock -- ./launch none ./bare $rounds 2
+		expect 7 "$TEEPERF" record -q -o x.trace \
+			--clock $clock -- ./launch none ./bare $rounds 2
 		marks x.trace 2 1
 	done
 done

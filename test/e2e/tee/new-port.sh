@@ -62,10 +62,12 @@ says '^\| `fake` \| Fake TEE \| a descriptor; for a test \| soft \| \[fake\]\(fa
 setting() {
 	sed -n "s/^$1:[A-Z]*=//p" "$TEEPERF_BUILD/CMakeCache.txt"
 }
-cmake -S tree -B tree/build -G Ninja -DTEEPERF_TESTS=OFF -DTEEPERF_CROSS=none -DTEEPERF_LLVM_MAJORS=none \
-	-DCMAKE_C_COMPILER="$(setting CMAKE_C_COMPILER)" -DCMAKE_CXX_COMPILER="$(setting CMAKE_CXX_COMPILER)" \
+cmake -S tree -B tree/build -G Ninja -DTEEPERF_TESTS=OFF -DTEEPERF_CROSS=none \
+	-DTEEPERF_LLVM_MAJORS=none -DCMAKE_C_COMPILER="$(setting CMAKE_C_COMPILER)" \
+	-DCMAKE_CXX_COMPILER="$(setting CMAKE_CXX_COMPILER)" \
 	-DCMAKE_BUILD_TYPE=Debug -DTEEPERF_SANITIZE="$(setting TEEPERF_SANITIZE)" \
-	-DTEEPERF_COVERAGE="$(setting TEEPERF_COVERAGE)" >configure.log 2>&1 || fail "$(cat configure.log)"
+	-DTEEPERF_COVERAGE="$(setting TEEPERF_COVERAGE)" >configure.log 2>&1 ||
+	fail "$(cat configure.log)"
 
 # The sources that the rows go into; they come before the libraries that have the same without the
 # row.
@@ -82,12 +84,14 @@ for source in $sources; do
 	ninja -C tree/build -t query "$PWD/tree/$source" >query || fail "nothing is made of $source"
 	objects="$objects $(grep -o '[^ ]*\.o$' query | head -n 1)"
 done
-ninja -C tree/build --quiet teeperf_port_fake tp_man $objects || fail "the tree with one more port does not build"
+ninja -C tree/build --quiet teeperf_port_fake tp_man $objects ||
+	fail "the tree with one more port does not build"
 mkdir -p tree/build/bin
 for object in $objects; do
 	set -- "$@" "$PWD/tree/build/$object"
 done
-(cd "$TEEPERF_BUILD" && sh -c "$(echo "$link" | sed "s|^: && ||; s| -o bin/teeperf | -o '$TEST_TMP/tree/build/bin/teeperf' $* |; s| && :\$||")")
+(cd "$TEEPERF_BUILD" && sh -c "$(echo "$link" | sed \
+	"s|^: && ||; s| -o bin/teeperf | -o '$TEST_TMP/tree/build/bin/teeperf' $* |; s| && :\$||")")
 ln -s "$TEEPERF_BUILD"/lib/teeperf/llvm-* tree/build/lib/teeperf/
 teeperf=$PWD/tree/build/bin/teeperf
 

@@ -20,15 +20,18 @@ build() {
 	machine=$1 linker=$2 runtime=$3
 	shift 3
 	mkdir -p ta
-	"$TEEPERF" cc --port=optee --target=$machine-linux-gnu --clock=soft "$@" $flags -c -o work.o "$from/work.c"
-	"$TEEPERF" cc --level=off --target=$machine-linux-gnu $flags -I "$root/include" -c -o start.o "$from/ta_start.c"
-	$linker -pie -z max-page-size=4096 --no-warn-rwx-segments -T "$from/ta_shape.lds" -e _start -o ta/$uuid.elf \
-		start.o work.o "$runtime" 2>err || {
+	"$TEEPERF" cc --port=optee --target=$machine-linux-gnu --clock=soft "$@" $flags -c \
+		-o work.o "$from/work.c"
+	"$TEEPERF" cc --level=off --target=$machine-linux-gnu $flags -I "$root/include" -c \
+		-o start.o "$from/ta_start.c"
+	$linker -pie -z max-page-size=4096 --no-warn-rwx-segments -T "$from/ta_shape.lds" \
+		-e _start -o ta/$uuid.elf start.o work.o "$runtime" 2>err || {
 		cat err >&2
 		fail "the application for $machine does not link"
 	}
 	! readelf -dW ta/$uuid.elf | grep -q TLS || fail "the application has thread-local storage"
-	! readelf -lW ta/$uuid.elf | grep -q ' TLS ' || fail "the application has thread-local storage"
+	! readelf -lW ta/$uuid.elf | grep -q ' TLS ' ||
+		fail "the application has thread-local storage"
 	cp ta/$uuid.elf app
 	strip_it=$(command -v llvm-strip-19 || command -v $machine-linux-gnu-strip || echo strip)
 	$strip_it app
@@ -38,14 +41,17 @@ build() {
 try() {
 	expect 7 $1 ./app $rounds $commands
 	for where in '' outside; do
-		expect 7 "$TEEPERF" record --port optee --size 8M -o a.trace -- $1 ./app $rounds $commands $where
+		expect 7 "$TEEPERF" record --port optee --size 8M \
+			-o a.trace -- $1 ./app $rounds $commands $where
 		expect 0 "$TEEPERF" analyze a.trace --debug-dir ta --view top --format csv
 		sed -n '2,$p' out | cut -d, -f1,2 | sort >counted
-		printf '%s\n' "deep,$((commands * rounds / 100 * 20))" "leaf,$((commands * rounds * 2))" \
+		printf '%s\n' "deep,$((commands * rounds / 100 * 20))" \
+			"leaf,$((commands * rounds * 2))" \
 			"middle,$((commands * rounds))" "work,$commands" | diff - counted >&2 ||
 			fail "the application does not have its calls ($1 $where)"
 		expect 0 "$TEEPERF" analyze a.trace --debug-dir ta --view threads --format csv
-		[ "$(sed -n '2,$p' out | wc -l)" = 1 ] || fail "an instance is more than one thread: $(cat out)"
+		[ "$(sed -n '2,$p' out | wc -l)" = 1 ] ||
+			fail "an instance is more than one thread: $(cat out)"
 	done
 }
 

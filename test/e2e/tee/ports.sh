@@ -10,7 +10,8 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
 from=$root/test/tee
-${CC:-cc} -O1 -I "$root/include" -o stream_sum "$from/stream_sum.c" || skip "no C compiler (CC=${CC:-cc})"
+${CC:-cc} -O1 -I "$root/include" -o stream_sum "$from/stream_sum.c" ||
+	skip "no C compiler (CC=${CC:-cc})"
 rounds=20000
 calls=$((1 + 3 * rounds + rounds / 100 * 20))
 
@@ -34,17 +35,21 @@ build() {
 	port=$1
 	shift
 	"$TEEPERF" cc --port="$port" "$@" -O2 -g -c -o "$port.work.o" "$from/work.c"
-	${CC:-cc} -O1 -g -I "$root/include" -DPORT="\"$port\"" -DWORK_PATH="\"$TEST_TMP/$port\"" -c \
-		-o "$port.host.o" "$from/$side.c"
+	${CC:-cc} -O1 -g -I "$root/include" -DPORT="\"$port\"" -DWORK_PATH="\"$TEST_TMP/$port\"" \
+		-c -o "$port.host.o" "$from/$side.c"
 	"$TEEPERF" cc --port="$port" -pthread -o "$port" "$port.work.o" "$port.host.o" \
-		-Wl,--defsym=__ImageBase=__executable_start -Wl,--defsym=__text_start=__executable_start
+		-Wl,--defsym=__ImageBase=__executable_start \
+		-Wl,--defsym=__text_start=__executable_start
 }
 
 # sums KEY=VALUE...: what is in ./stream.
 sums() {
 	./stream_sum stream >sums || { cat sums >&2; fail "the stream is not as it should be"; }
 	for fact; do
-		grep -Fxq -- "$fact" sums || { cat sums >&2; fail "'$fact' is not true of the stream"; }
+		grep -Fxq -- "$fact" sums || {
+			cat sums >&2
+			fail "'$fact' is not true of the stream"
+		}
 	done
 }
 
@@ -55,7 +60,8 @@ for port in sgxsdk openenclave; do
 		build $port $options
 		expect 7 ./$port $rounds 2
 		for threads in 1 3; do
-			expect 7 "$TEEPERF" record -o $port.trace --clock soft -- ./$port $rounds $threads
+			expect 7 "$TEEPERF" record -o $port.trace \
+				--clock soft -- ./$port $rounds $threads
 			counts $port.trace $threads $threads
 		done
 	done
@@ -64,7 +70,8 @@ if [ "$(uname -m)" = x86_64 ]; then
 	# No instruction of the runtime that an enclave may not execute: a program has these only
 	# where it asks.
 	for port in sgxsdk openenclave; do
-		objdump -d --no-show-raw-insn "$TEEPERF_BUILD/lib/teeperf/ports/libteeperf-$port.a" >code
+		objdump -d --no-show-raw-insn \
+			"$TEEPERF_BUILD/lib/teeperf/ports/libteeperf-$port.a" >code
 		grep -Eq '[[:space:]]xsave' code || fail "nothing of the runtime was found"
 		! grep -E '[[:space:]](cpuid|syscall|rdpmc|int |in |out |hlt)' code ||
 			fail "the runtime for enclaves has an instruction that is not legal there"
@@ -88,7 +95,10 @@ has_stream=
 # from_stream THREADS: what the recorder makes of ./stream.
 from_stream() {
 	[ "$has_stream" ] || return 0
-	"$TEEPERF" record -o stream.trace --stream stream >out 2>err || { cat err >&2; fail "record --stream"; }
+	"$TEEPERF" record -o stream.trace --stream stream >out 2>err || {
+		cat err >&2
+		fail "record --stream"
+	}
 	counts stream.trace "$1" "$1"
 }
 
@@ -132,7 +142,8 @@ for port in occlum vm; do
 	rm -f stream
 	expect 3 env TEEPERF_STREAM=stream ./$port $rounds 3
 	sums threads=3 modules=1 ended=1
-	[ "$(awk -F= '/^events|^lost/ { sum += $2 } END { print sum }' sums)" = $((3 * 2 * calls)) ] ||
+	[ "$(awk -F= '/^events|^lost/ { sum += $2 } END { print sum }' sums)" \
+		= $((3 * 2 * calls)) ] ||
 		fail "events are neither in the stream nor lost: $(cat sums)"
 	: >stream
 	expect 3 env TEEPERF_STREAM=fd:9 ./$port $rounds 1 9>stream
@@ -175,8 +186,11 @@ for port in occlum vm; do
 	sums events=$((2 * calls)) lost=0 ended=1
 	# The limit of a file's size is no reason to end.
 	rm -f stream
-	(ulimit -f 1 && expect 3 env TEEPERF_STREAM=stream ./$port $rounds 1) || fail "a limit ended the program"
+	(ulimit -f 1 && expect 3 env TEEPERF_STREAM=stream ./$port $rounds 1) ||
+		fail "a limit ended the program"
 	# A reader that goes away.
-	{ env TEEPERF_STREAM=fd:9 ./$port $rounds 1 9>&1 >/dev/null || echo $? >code; } | head -c 100000 >/dev/null
+	{
+		env TEEPERF_STREAM=fd:9 ./$port $rounds 1 9>&1 >/dev/null || echo $? >code
+	} | head -c 100000 >/dev/null
 	[ "$(cat code)" = 3 ] || fail "the program did not survive its reader"
 done

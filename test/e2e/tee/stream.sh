@@ -48,7 +48,8 @@ same() {
 		fail "not all calls are in $1"
 	}
 	"$TEEPERF" analyze "$1" --view threads --format csv 2>/dev/null >threads.csv
-	[ "$(awk -F, 'NR > 1 && $6 == 20001' threads.csv | wc -l)" = 3 ] || fail "the threads are not exact in $1"
+	[ "$(awk -F, 'NR > 1 && $6 == 20001' threads.csv | wc -l)" = 3 ] ||
+		fail "the threads are not exact in $1"
 	facts "$1" exit=1/7 attach=1 lost=0 end_sections=1
 }
 
@@ -66,7 +67,8 @@ done
 expect 1 "$TEEPERF" analyze --time cpu file.trace
 says 'has wall time only, not running and waiting times: the program sent its log' err
 # The rate of the clock is what the program says of it.
-"$TEEPERF" dump file.trace | grep -A1 '^clock' | grep -q point || fail "the clock's points are missing"
+"$TEEPERF" dump file.trace | grep -A1 '^clock' | grep -q point ||
+	fail "the clock's points are missing"
 # Into a pipe, where the trace cannot be patched, too.
 "$TEEPERF" record -q -o /dev/stdout --stream whole | cat >pipe.trace
 same pipe.trace
@@ -124,7 +126,8 @@ for sent in "b''" "b'GET / HTTP/1.0'" "b'?' * 5000"; do
 	python3 stranger.py "$sent" || fail "the recorder has not closed a stranger's connection"
 done
 head -c 1000 whole >begun
-python3 stranger.py 'open("begun", "rb").read()' || fail "the recorder has not closed a connection without START"
+python3 stranger.py 'open("begun", "rb").read()' ||
+	fail "the recorder has not closed a connection without START"
 python3 - whole <<'EOP'
 import os, socket, sys, time
 whole = open(sys.argv[1], "rb").read()
@@ -137,7 +140,8 @@ with socket.socket(socket.AF_UNIX) as program, socket.socket(socket.AF_UNIX) as 
 EOP
 wait $recorder || fail "the recording has failed: $(cat recorder.err)"
 same unix.trace
-[ "$(grep -c 'a connection was closed' recorder.err)" = 4 ] || fail "not 4 strangers: $(cat recorder.err)"
+[ "$(grep -c 'a connection was closed' recorder.err)" = 4 ] ||
+	fail "not 4 strangers: $(cat recorder.err)"
 
 # A listener whose queue is full is somebody's: the next recorder says so, and does not wait.
 python3 - <<'EOP' || fail "a recorder waits for a listener that is busy"
@@ -190,7 +194,8 @@ for how in signal.SIGINT, None:
         recorder.send_signal(how)
     end(recorder, 0, "records of 0 threads")
 EOP
-"$TEEPERF" dump silent.trace | grep -q "^end" || fail "a recording that was left has no end in its trace"
+"$TEEPERF" dump silent.trace | grep -q "^end" ||
+	fail "a recording that was left has no end in its trace"
 
 # A file with two runs, of which one is read.
 cat whole whole >twice
@@ -220,7 +225,8 @@ done
 head -c 400000 whole >cut
 expect 1 "$TEEPERF" record -o cut.trace --stream cut --attach-timeout 0
 says "'cut' at offset 400000: the stream ends within a frame" err
-[ "$("$TEEPERF" dump cut.trace | grep -c '^chunk ')" = 6 ] || fail "not all whole chunks are in the trace"
+[ "$("$TEEPERF" dump cut.trace | grep -c '^chunk ')" = 6 ] ||
+	fail "not all whole chunks are in the trace"
 head -c 4120 whole >start
 expect 0 "$TEEPERF" record -o start.trace --stream start --attach-timeout 0
 says 'ended without an end mark' err
@@ -236,8 +242,8 @@ while [ $number -lt $rounds ]; do
 	python3 "$lib/damage_stream.py" whole bad $number
 	got=0
 	# More than this it must not need, whatever the numbers in the stream say.
-	(ulimit -v 4000000 2>/dev/null; exec "$TEEPERF" record -q -o bad.trace --stream bad --attach-timeout 0) \
-		>out 2>err || got=$?
+	(ulimit -v 4000000 2>/dev/null; exec "$TEEPERF" record -q -o bad.trace --stream bad \
+		--attach-timeout 0) >out 2>err || got=$?
 	[ $got -le 1 ] || {
 		cat err >&2
 		fail "exit status $got for damage $number"

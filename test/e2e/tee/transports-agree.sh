@@ -45,18 +45,18 @@ compile() {
 		counted) source=$threads list=list.counted ;;
 		*) eval "source=\$$kind" ;;
 		esac
-		expect 0 "$TEEPERF" "$(driver $kind)" --allowlist $list --check off $target -O2 -g -pthread "$@" -c -o $kind.o \
-			"$source"
+		expect 0 "$TEEPERF" "$(driver $kind)" --allowlist $list --check off $target -O2 -g \
+			-pthread "$@" -c -o $kind.o "$source"
 	done
 }
 
 # link PORT SIDE: ./KIND of each program, whose other side takes ./image for it.
 link() {
-	expect 0 "$TEEPERF" cc --level=off $target -D"$2" -DSIDE_PATH="\"$TEST_TMP/image\"" -O1 -I "$root/include" -c \
-		-o side.o "$from/calls_side.c"
+	expect 0 "$TEEPERF" cc --level=off $target -D"$2" -DSIDE_PATH="\"$TEST_TMP/image\"" -O1 \
+		-I "$root/include" -c -o side.o "$from/calls_side.c"
 	for kind in $kinds; do
-		expect 0 "$TEEPERF" "$(driver $kind)" --check off --port="$1" $target -pthread -Wl,--wrap=main \
-			-Wl,--wrap=pthread_create -o $kind $kind.o side.o
+		expect 0 "$TEEPERF" "$(driver $kind)" --check off --port="$1" $target -pthread \
+			-Wl,--wrap=main -Wl,--wrap=pthread_create -o $kind $kind.o side.o
 	done
 }
 
@@ -98,7 +98,8 @@ paths() {
 	mv out threads.csv
 	mv err threads.err
 	grep -Ei 'unmatched|lost' folded.err threads.err >odd || true
-	[ "$(sed 1d threads.csv | cut -d, -f5 | sort -u)" = 0 ] || echo "threads.csv: events were lost" >>odd
+	[ "$(sed 1d threads.csv | cut -d, -f5 | sort -u)" = 0 ] ||
+		echo "threads.csv: events were lost" >>odd
 	expect 0 "$TEEPERF" analyze --format csv "$1"
 	{
 		awk -f merge.awk folded
@@ -141,7 +142,8 @@ shared() {
 	for kind in $kinds; do
 		ln -sf $kind image
 		# shellcheck disable=SC2086 # words are meant
-		expect 0 "$TEEPERF" record -q --mode full --size 16M --clock $clock -o x.trace -- "$@" $emulator ./$kind
+		expect 0 "$TEEPERF" record -q --mode full --size 16M --clock $clock \
+			-o x.trace -- "$@" $emulator ./$kind
 		same $kind x.trace $times "$what"
 	done
 }
@@ -189,12 +191,15 @@ for kind in $kinds; do
 		fail "$host: the program alone: '$kind': $(cat odd)"
 	}
 	compared $kind <all >want.$kind
-	echo "$kind: $(grep -vc '^sum' want.$kind) paths, $(awk '/^sum/ { n += $NF } END { print n }' want.$kind) calls"
+	echo "$kind: $(grep -vc '^sum' \
+		want.$kind) paths, $(awk '/^sum/ { n += $NF } END { print n }' want.$kind) calls"
 done
-grep -Fxq 'work;step 80000' want.threads || fail "the paths are not those of the program: $(cat want.threads)"
-grep -Fxq 'sum of step 80000' want.counted || fail "the counts are not those of the program: $(cat want.counted)"
-grep -Fxq 'main;catches(int);throws(int);throws(int);throws(int);throws(int);Guard::~Guard() 500' want.unwind ||
-	fail "the paths are not those of the program: $(cat want.unwind)"
+grep -Fxq 'work;step 80000' want.threads ||
+	fail "the paths are not those of the program: $(cat want.threads)"
+grep -Fxq 'sum of step 80000' want.counted ||
+	fail "the counts are not those of the program: $(cat want.counted)"
+grep -Fxq 'main;catches(int);throws(int);throws(int);throws(int);throws(int);Guard::~Guard() 500' \
+	want.unwind || fail "the paths are not those of the program: $(cat want.unwind)"
 
 # By descriptor, as from a launcher.
 cat >inherit.sh <<'EOS'
@@ -215,7 +220,8 @@ for kind in $kinds; do
 done
 shared 'mapped once, by descriptor' sh inherit.sh
 for kind in $kinds; do
-	begin recorder "$TEEPERF" record -o x.trace --mode full --size 16M --attach "$TEST_TMP/shared"
+	begin recorder "$TEEPERF" record -o x.trace --mode full --size 16M \
+		--attach "$TEST_TMP/shared"
 	await recorder.err 'now start'
 	expect 0 env TEEPERF_LOG="$TEST_TMP/shared" ./$kind
 	ended 0 recorder
@@ -243,7 +249,8 @@ streamed 'frames of occlum, in a file' $times
 for machine in $host aarch64 riscv64; do
 	if [ "$machine" != "$host" ]; then
 		links_for $machine || continue
-		command -v qemu-$machine >/dev/null && [ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
+		command -v qemu-$machine >/dev/null &&
+			[ -e "$TEEPERF_BUILD/lib/teeperf/$machine/libteeperf.a" ] &&
 			[ -e /usr/$machine-linux-gnu/lib/libstdc++.so.6 ] || continue
 		compile $machine
 		clock=soft

@@ -9,7 +9,8 @@ set -eu
 . "$lib/calls.sh"
 . "$lib/guest.sh"
 fake=
-if [ "$(uname -m)" = aarch64 ] || [ ! -e "$TEEPERF_BUILD/lib/teeperf/aarch64/ports/libteeperf-vm.a" ] ||
+if [ "$(uname -m)" = aarch64 ] ||
+	[ ! -e "$TEEPERF_BUILD/lib/teeperf/aarch64/ports/libteeperf-vm.a" ] ||
 	[ ! -e /usr/aarch64-linux-gnu/lib/libstdc++.so.6 ]; then
 	skip "nothing can be linked for aarch64 as another processor"
 fi

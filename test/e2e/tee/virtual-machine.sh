@@ -122,13 +122,14 @@ for name in threads contexts unwind; do
 	arguments=
 	[ $name != threads ] || arguments=wait
 	# shellcheck disable=SC2086 # words are meant
-	guest run on "$TEEPERF" record -q --clock soft --size 64M --mode full -o /run.trace -- "$TEST_TMP/$name" $arguments \
-		>said || fail "recording inside: $(cat said)"
+	guest run on "$TEEPERF" record -q --clock soft --size 64M --mode full -o /run.trace -- \
+		"$TEST_TMP/$name" $arguments >said || fail "recording inside: $(cat said)"
 	guest ask on get /run.trace >run.trace
 	same run.trace $name
 	at_work "$name recorded inside: the same"
 done
-guest run on "$TEEPERF" record -q -o /auto.trace -- "$TEST_TMP/unwind" >said || fail "recording inside: $(cat said)"
+guest run on "$TEEPERF" record -q -o /auto.trace -- "$TEST_TMP/unwind" >said ||
+	fail "recording inside: $(cat said)"
 # With the recorder's warnings, if the clock stood still.
 grep -Fxq "$(cat unwind.said)" said || fail "'unwind' does something else inside: $(cat said)"
 guest ask on get /auto.trace >run.trace
@@ -161,6 +162,7 @@ while [ $rounds -gt 0 ]; do
 	"$TEEPERF" analyze run.trace --format csv >top.csv 2>err
 	! grep -i unmatched err || fail "records are odd where the machine was killed"
 	calls=$(sed -n 's/^leaf,\([0-9]*\),.*/\1/p' top.csv)
-	[ "${calls:-0}" -ge 12345 ] || fail "the calls before the end are not all there: $(cat top.csv)"
+	[ "${calls:-0}" -ge 12345 ] ||
+		fail "the calls before the end are not all there: $(cat top.csv)"
 	at_work "killed hard, busy: $calls calls"
 done

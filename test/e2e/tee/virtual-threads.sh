@@ -91,10 +91,12 @@ got=0
 ./virtual_ids ./app >out 2>err || got=$?
 [ $got != 77 ] || skip "the kernel has no notifications of system calls for us"
 [ $got = 0 ] || fail "the stand-in does not run the program: $(cat out err)"
-[ "$(cut -d' ' -f2 out | sort -n | tr '\n' ' ')" = "1 2 3 4 5 " ] || fail "the program sees the host's numbers: $(cat out)"
+[ "$(cut -d' ' -f2 out | sort -n | tr '\n' ' ')" = "1 2 3 4 5 " ] ||
+	fail "the program sees the host's numbers: $(cat out)"
 
 events=
-may_bpf && events='--events sched,syscalls' || echo "not tried: system events, as there is no BPF here"
+may_bpf && events='--events sched,syscalls' ||
+	echo "not tried: system events, as there is no BPF here"
 printf '#!/bin/sh\nTEEPERF_LOG=%s exec ./virtual_ids ./app\n' "$log" >launcher
 chmod +x launcher
 # A processor's clock: where the recorder's stands still for long, times do not tell.
@@ -109,13 +111,15 @@ if ! grep -q '^sched ' run.txt; then
 	skip "the kernel tells nothing of thread switches"
 fi
 ! grep -Eq '^sched .*lost=[1-9]' run.txt || skip "the kernel lost switches"
-expect 0 "$TEEPERF" query --raw --format csv run.trace 'SELECT DISTINCT tid FROM threads ORDER BY tid'
+expect 0 "$TEEPERF" query --raw --format csv run.trace \
+	'SELECT DISTINCT tid FROM threads ORDER BY tid'
 printf '%s\n' tid 1 2 3 4 5 | diff - out >&2 || fail "the trace has other numbers than the program"
 
 # Each thread is found. A nap is waiting, whatever else happens on this machine.
 expect 0 "$TEEPERF" analyze run.trace
 ! grep -Eq '^(system|waits) ' out || fail "threads are not found among the host's: $(cat out)"
-expect 0 "$TEEPERF" query --raw --format csv run.trace "SELECT count(*), min(self_wait_ns) >= 900000 FROM calls
+expect 0 "$TEEPERF" query --raw --format csv run.trace \
+	"SELECT count(*), min(self_wait_ns) >= 900000 FROM calls
 	WHERE fn = (SELECT fn FROM functions WHERE function = 'nap')"
 says '^100,1$' out
 
@@ -123,13 +127,15 @@ says '^100,1$' out
 # threads.
 named() {
 	expect 0 "$TEEPERF" query --raw --format csv "$1" "SELECT function, tid FROM syscalls WHERE
-		call IN ('umask', 'getppid', 'chdir', 'lseek') OR (call = 'close' AND result < 0) GROUP BY 1, 2 ORDER BY 1"
+		call IN ('umask', 'getppid', 'chdir', 'lseek') OR (call = 'close' AND result < 0)
+		GROUP BY 1, 2 ORDER BY 1"
 }
 if [ "$events" ]; then
 	cut -d' ' -f1,3 told | tr ' ' , | sort >wanted
 	named run.trace
 	sed -n '2,$p' out | sed "/^,/d" >found
-	diff wanted found >&2 || fail "system calls are put to other functions than those that made them"
+	diff wanted found >&2 ||
+		fail "system calls are put to other functions than those that made them"
 	expect 0 "$TEEPERF" analyze --view waits run.trace
 	says ' wait_for_turn +pass ' out
 fi
@@ -145,9 +151,11 @@ changed() {
 first=$(sed -n 's/.* 1 //p' told)
 second=$(sed -n 's/.* 2 //p' told)
 changed "/^chunk/s/ tid=1 / tid=$second /; /^chunk/s/ tid=2 / tid=$first /; /thread tid=/s/ tid=1 / tid=$second /; /thread tid=/s/ tid=2 / tid=$first /" numbers
-expect 0 "$TEEPERF" query --raw --format csv run.trace "SELECT thread, wait_ns, preempted_ns FROM threads ORDER BY 1"
+expect 0 "$TEEPERF" query --raw --format csv run.trace \
+	"SELECT thread, wait_ns, preempted_ns FROM threads ORDER BY 1"
 mv out threads
-expect 0 "$TEEPERF" query --raw --format csv numbers.trace "SELECT thread, wait_ns, preempted_ns FROM threads ORDER BY 1"
+expect 0 "$TEEPERF" query --raw --format csv numbers.trace \
+	"SELECT thread, wait_ns, preempted_ns FROM threads ORDER BY 1"
 diff threads out >&2 || fail "the log's numbers are taken for the host's"
 # Without the times of all switches, or where threads are not the host's one by one, nothing is
 # guessed.

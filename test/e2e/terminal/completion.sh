@@ -16,7 +16,8 @@ for shell in bash zsh fish; do
 	expect 0 "$TEEPERF" completion $shell
 	cp out $shell.script
 	share=$(dirname "$TEEPERF")/../share
-	[ ! -d "$share/zsh" ] || cmp $shell.script "$(find "$share" -path "*$shell*" -name '*teeperf*' -type f | head -n 1)" ||
+	[ ! -d "$share/zsh" ] || cmp $shell.script \
+		"$(find "$share" -path "*$shell*" -name '*teeperf*' -type f | head -n 1)" ||
 		fail "what is installed for $shell is not what 'teeperf completion' prints"
 done
 expect 129 "$TEEPERF" completion
@@ -61,7 +62,8 @@ has() {
 		fi
 		found=no
 		! grep -Fxq -e "$word" -e "$word/" out || found=yes
-		[ $found = $wanted ] || fail "$shell: '$word' shown: $found, wanted: $wanted, of: $(cat out)"
+		[ $found = $wanted ] ||
+			fail "$shell: '$word' shown: $found, wanted: $wanted, of: $(cat out)"
 	done
 }
 
@@ -126,7 +128,8 @@ has 'two words.trace'
 asked_bash record --compress ''
 has -- 1
 # A '=' that is no border of words.
-bash --norc --noprofile -c '. ./bash.script; COMP_WORDS=(teeperf analyze --format=c); COMP_CWORD=2; _teeperf
+bash --norc --noprofile \
+	-c '. ./bash.script; COMP_WORDS=(teeperf analyze --format=c); COMP_CWORD=2; _teeperf
 	printf "%s\n" "${COMPREPLY[@]}"' >out
 has --format=csv
 # Each option of each command is in the script, and each choice.

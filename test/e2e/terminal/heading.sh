@@ -12,8 +12,10 @@ export PAGER
 trace() {
 	name=$1
 	shift
-	printf '%s\n' 'clock kind=tsc hz=1000000000' command '	string "/bin/program"' '	string "program"' '	string "with-a-long-argument"' \
-		'	string "and-one-more-that-is-long"' symbols '	symbol 4096 main' "$@" chunk '	0 enter main' '	100 exit main' end >$name.txt
+	printf '%s\n' 'clock kind=tsc hz=1000000000' command '	string "/bin/program"' \
+		'	string "program"' '	string "with-a-long-argument"' \
+		'	string "and-one-more-that-is-long"' symbols '	symbol 4096 main' \
+		"$@" chunk '	0 enter main' '	100 exit main' end >$name.txt
 	"$TEEPERF" dump --assemble $name.txt -o $name.trace
 }
 trace good
@@ -23,7 +25,8 @@ head -c -200 good.trace >bad.trace
 heading() {
 	columns=$1
 	shift
-	python3 "$lib/terminal.py" "$columns" "$TEEPERF" analyze "$@" >out 2>err </dev/null || [ $? = 1 ]
+	python3 "$lib/terminal.py" "$columns" "$TEEPERF" analyze "$@" >out 2>err </dev/null ||
+		[ $? = 1 ]
 	sed '/^$/,$d' out >heading
 }
 heading 100 good.trace
@@ -38,7 +41,8 @@ for columns in 50 70 100; do
 	[ "$(wc -L <heading)" -le $columns ] || fail "wider than $columns: $(cat heading)"
 	says '^times  |^duration ' heading
 	tr -s ' \n' '\n' <heading >words
-	"$TEEPERF" analyze bad.trace 2>err | sed '/^$/,$d' | tr -s ' \n' '\n' | diff - words >&2 || fail "words are broken or lost"
+	"$TEEPERF" analyze bad.trace 2>err | sed '/^$/,$d' | tr -s ' \n' '\n' | diff - words >&2 ||
+		fail "words are broken or lost"
 	# What is wrong is said in any case.
 	"$TEEPERF" analyze --format json bad.trace 2>err >json || true
 	heading $columns bad.trace

@@ -9,7 +9,8 @@ set -eu
 
 expect 129 "$TEEPERF"
 [ ! -s out ] || fail "wrong usage goes to standard error"
-[ "$(sed -n 's/^  \([a-z+-]*\)  .*/\1/p' err | xargs)" = 'cc record analyze report diff' ] || fail "$(cat err)"
+[ "$(sed -n 's/^  \([a-z+-]*\)  .*/\1/p' err | xargs)" = 'cc record analyze report diff' ] ||
+	fail "$(cat err)"
 says "'teeperf help' lists all commands" err
 says '^  teeperf record -- ./app$' err
 [ "$(wc -l <err)" -le 20 ] || fail "the beginning is long: $(cat err)"

@@ -10,8 +10,10 @@ PAGER=cat
 export PAGER
 tree='std::_Rb_tree<int, std::pair<int const, long>, std::_Select1st<std::pair<int const, long> >, std::less<int> >::find(int const&)'
 text='std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::reserve(unsigned long)'
-printf '%s\n' 'clock kind=tsc hz=1000000000' symbols "	symbol 4096 \"$tree\"" "	symbol 4112 \"$text\"" '	symbol 4128 main' \
-	chunk '	0 enter main' '	10 enter 4096' '	20 enter 4112' '	40 exit 4112' '	90 exit 4096' '	100 exit main' end >a.txt
+printf '%s\n' 'clock kind=tsc hz=1000000000' symbols "	symbol 4096 \"$tree\"" \
+	"	symbol 4112 \"$text\"" '	symbol 4128 main' chunk '	0 enter main' \
+	'	10 enter 4096' '	20 enter 4112' '	40 exit 4112' '	90 exit 4096' \
+	'	100 exit main' end >a.txt
 "$TEEPERF" dump --assemble a.txt -o a.trace
 
 # on COLUMNS COMMAND...: on a terminal so wide.
@@ -28,7 +30,8 @@ for view in top tree inverted; do
 	on 300 analyze --view $view --full-names a.trace
 	grep -Fq "$tree" out || fail "$view: not whole: $(cat out)"
 	expect 0 "$TEEPERF" analyze --view $view a.trace
-	grep -Fq "$tree" out && grep -Fq "$text" out || fail "$view: not whole in a file: $(cat out)"
+	grep -Fq "$tree" out && grep -Fq "$text" out ||
+		fail "$view: not whole in a file: $(cat out)"
 	expect 0 "$TEEPERF" analyze --view $view --format csv a.trace
 	grep -Fq "$tree" out || fail "$view: not whole in CSV"
 	on 300 analyze --view $view --format json a.trace
@@ -50,7 +53,8 @@ says '^ *calls +self .*function' out
 on 72 analyze a.trace
 says ' std::_Rb_tree<…>::find' out
 says '^ *calls +self .*function' out
-sed -n '/^ *calls/,$p' out | awk 'length($0) > 90 { exit 1 }' || fail "wider than the terminal: $(cat out)"
+sed -n '/^ *calls/,$p' out | awk 'length($0) > 90 { exit 1 }' ||
+	fail "wider than the terminal: $(cat out)"
 expect 0 "$TEEPERF" analyze a.trace
 says '^ *calls.*p50.*p90.*function' out
 on 72 analyze --columns p90,function a.trace

@@ -13,7 +13,8 @@ export TERM
 	printf 'clock kind=tsc hz=1000000000\nsymbols\n'
 	seq 4096 16 12000 | sed 's/.*/\tsymbol & function_&/'
 	printf 'chunk\n'
-	seq 4096 16 12000 | awk '{ printf "\t%d enter %d\n\t%d exit %d\n", 10 * NR, $1, 10 * NR + 9, $1 }'
+	seq 4096 16 12000 |
+		awk '{ printf "\t%d enter %d\n\t%d exit %d\n", 10 * NR, $1, 10 * NR + 9, $1 }'
 	printf 'end\n'
 } >a.txt
 "$TEEPERF" dump --assemble a.txt -o a.trace
@@ -28,12 +29,13 @@ on() {
 }
 TEEPERF_PAGER='sed s/^/paged:/'
 export TEEPERF_PAGER
-for command in 'analyze a.trace' 'analyze --format csv a.trace' 'analyze --view tree a.trace' 'diff a.trace a.trace' \
-	'what-if --help' 'help' '--help' 'help record' 'record --help' 'fleet --help' 'query --schema' 'query --example' \
-	'query --example=top --show'; do
+for command in 'analyze a.trace' 'analyze --format csv a.trace' 'analyze --view tree a.trace' \
+	'diff a.trace a.trace' 'what-if --help' 'help' '--help' 'help record' 'record --help' \
+	'fleet --help' 'query --schema' 'query --example' 'query --example=top --show'; do
 	# shellcheck disable=SC2086 # words are meant
 	on 0 "$TEEPERF" $command
-	[ "$(grep -c '^paged:' out)" -eq "$(wc -l <out)" ] || fail "'$command' is not paged: $(cat out)"
+	[ "$(grep -c '^paged:' out)" -eq "$(wc -l <out)" ] ||
+		fail "'$command' is not paged: $(cat out)"
 	# shellcheck disable=SC2086
 	expect 0 "$TEEPERF" $command
 	! grep -q 'paged:' out || fail "'$command' is paged where there is no terminal"

@@ -72,7 +72,8 @@ attached() {
 	app=$!
 	exec 3>go
 	if [ -n "$watched" ]; then
-		await_true 'ls -l /proc/$recorder/fd | grep -q perf_event || ! kill -0 $app' 'a recorder that watches the threads'
+		await_true 'ls -l /proc/$recorder/fd | grep -q perf_event || ! kill -0 $app' \
+			'a recorder that watches the threads'
 	fi
 	$meanwhile
 	printf g >&3

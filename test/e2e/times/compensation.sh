@@ -52,11 +52,13 @@ check() { # TRACE
 	# Sums of rounded numbers: a nanosecond for each function.
 	[ $(($2 - $3)) -le 3 ] && [ $(($3 - $2)) -le 3 ] ||
 		fail "$1: self times are $2 in all, and main is $3"
-	"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^times      without the cost of recording, about .* a call, .* in all' ||
+	"$TEEPERF" analyze "$1" 2>/dev/null |
+		grep -q '^times      without the cost of recording, about .* a call, .* in all' ||
 		fail "the table of $1 does not say what was taken off"
 	# A counter thread without a processor stores nothing that one could wait for.
 	if "$TEEPERF" dump "$1" | grep -q 'line "cost_wait_ps=[1-9]'; then
-		"$TEEPERF" analyze "$1" 2>/dev/null | grep -q '^times .* for each wait for the clock: ' ||
+		"$TEEPERF" analyze "$1" 2>/dev/null |
+			grep -q '^times .* for each wait for the clock: ' ||
 			fail "the table of $1 does not say what comes off for waits"
 	fi
 	# Nobody can tell if the clock's thread had no processor, as on a busy machine.
@@ -64,9 +66,11 @@ check() { # TRACE
 	grep -q '^uncertain  by an unknown amount: the clock stood still ' table || {
 		grep -q '^uncertain  self times' table ||
 			fail "the table of $1 does not say how far off times may be"
-		"$TEEPERF" analyze --limit 1 "$1" 2>/dev/null | grep -Eq '^ *calls +self +\+/- ' || fail "$1 has no column +/-"
+		"$TEEPERF" analyze --limit 1 "$1" 2>/dev/null | grep -Eq '^ *calls +self +\+/- ' ||
+			fail "$1 has no column +/-"
 	}
-	"$TEEPERF" analyze --raw "$1" 2>/dev/null | grep -Eq '^uncertain|\+/-' && fail "$1 --raw is uncertain of what it did not take off"
+	"$TEEPERF" analyze --raw "$1" 2>/dev/null | grep -Eq '^uncertain|\+/-' &&
+		fail "$1 --raw is uncertain of what it did not take off"
 	"$TEEPERF" analyze --format json "$1" 2>/dev/null | grep -q '"times":"compensated"' ||
 		fail "$1 as JSON does not say that times are compensated"
 	"$TEEPERF" analyze --format json --raw "$1" 2>/dev/null | grep -q '"times":"recorded"' ||
@@ -75,7 +79,8 @@ check() { # TRACE
 	"$TEEPERF" export --format folded --raw "$1" 2>/dev/null >raw.folded
 	less=$(awk '{ sum += $NF } END { print sum + 0 }' folded)
 	more=$(awk '{ sum += $NF } END { print sum + 0 }' raw.folded)
-	test "$less" -$least "$more" || fail "folded stacks of $1: $less with and $more without --raw"
+	test "$less" -$least "$more" ||
+		fail "folded stacks of $1: $less with and $more without --raw"
 }
 
 for program in main untimed; do
@@ -92,7 +97,8 @@ done
 # Without a clock there is nothing to take anything off.
 expect 0 "$TEEPERF" record -o none.trace --clock none ./main
 "$TEEPERF" dump none.trace | grep -q 'cost_in_ps' && fail "a trace without times has costs of them"
-"$TEEPERF" analyze none.trace 2>/dev/null | grep -q '^times      none' || fail "none.trace has times"
+"$TEEPERF" analyze none.trace 2>/dev/null | grep -q '^times      none' ||
+	fail "none.trace has times"
 
 # A trace whose costs were damaged on purpose, with checksums that fit, is shown as recorded.
 "$TEEPERF" dump main.auto.trace | sed 's/cost_in_ps=[0-9]*/cost_in_ps=nan/' >bad.txt

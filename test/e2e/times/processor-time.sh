@@ -104,7 +104,8 @@ flags() {
 
 # number TRACE NAME: of the thread with this name.
 number() {
-	"$TEEPERF" analyze "$1" --view threads --format csv | awk -F, -v name="$2" '$3 == name { print $1 }'
+	"$TEEPERF" analyze "$1" --view threads --format csv |
+		awk -F, -v name="$2" '$3 == name { print $1 }'
 }
 
 # Of all that a thread can have of a processor, the process has had the whole.
@@ -138,7 +139,8 @@ sums run.trace
 "$TEEPERF" analyze run.trace --view threads --format csv >threads.csv
 says '^thread,tid,name,events,lost,calls,busy_ns,cpu_ns,delay_ns,missing,' threads.csv
 "$TEEPERF" query --format csv run.trace \
-	"SELECT cpu_ns IS NULL OR cpu_ns < (SELECT cpu_ns FROM threads WHERE name = 'long') FROM threads
+	"SELECT cpu_ns IS NULL OR cpu_ns < (SELECT cpu_ns FROM threads WHERE name = 'long')
+		FROM threads
 	WHERE NOT ended AND thread > 0" >sleeper
 says '^1$' sleeper
 

@@ -129,9 +129,12 @@ EOS
 # agree TRACE: each output has the same times as the table, whichever of them is asked for.
 agree() {
 	for time in cpu wait preempted; do
-		"$TEEPERF" analyze --time $time --format csv "$1" >by-$time.csv 2>notes || fail "$1: $(cat notes)"
-		"$TEEPERF" export --time $time --format folded "$1" >by-$time.folded 2>notes || fail "$1: $(cat notes)"
-		python3 - $time functions.csv by-$time.csv by-$time.folded <<'EOS' || fail "$1: --time $time differs"
+		"$TEEPERF" analyze --time $time --format csv "$1" >by-$time.csv 2>notes ||
+			fail "$1: $(cat notes)"
+		"$TEEPERF" export --time $time --format folded "$1" >by-$time.folded 2>notes ||
+			fail "$1: $(cat notes)"
+		python3 - $time functions.csv by-$time.csv by-$time.folded \
+			<<'EOS' || fail "$1: --time $time differs"
 import csv
 import sys
 
@@ -172,7 +175,8 @@ if told run.trace; then
 	agree run.trace
 	# A soft clock, whose ticks come at the pace of a thread: parts are the whole all the same.
 	expect 0 "$TEEPERF" record -q --clock soft -o soft.trace -- ./app $ns
-	expect 0 "$TEEPERF" query --raw --format csv soft.trace "SELECT count(*) FROM functions WHERE
+	expect 0 "$TEEPERF" query --raw --format csv soft.trace \
+		"SELECT count(*) FROM functions WHERE
 		abs(self_cpu_ns + self_wait_ns + self_preempted_ns - self_ns) > 5"
 	says '^0$' out
 	expect 0 "$TEEPERF" allowlist generate --profile run.trace --budget 5 -o app.allow
@@ -196,11 +200,12 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	cp app "$user"
 	chmod 777 "$user"
 	cp "$TEEPERF" "$user/teeperf"
-	(cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups ./teeperf record -q -o run.trace -- ./app $ns >told) ||
-		fail "an ordinary user cannot record"
+	(cd "$user" && setpriv --reuid=65534 --regid=65534 --clear-groups ./teeperf record -q \
+		-o run.trace -- ./app $ns >told) || fail "an ordinary user cannot record"
 	cp "$user/told" told
 	if told "$user/run.trace"; then
-		check "$user/run.trace" || fail "not what the program's own clocks showed an ordinary user"
+		check "$user/run.trace" ||
+			fail "not what the program's own clocks showed an ordinary user"
 	else
 		expect 0 "$TEEPERF" analyze "$user/run.trace"
 		says "^waits .*does not report thread switches.*perf_event_paranoid" out

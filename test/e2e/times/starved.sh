@@ -53,10 +53,13 @@ says '^coarse ' table
 ! grep -q '+/-' table || fail "the table says how far off times are: $(cat table)"
 "$TEEPERF" analyze --format csv soft.trace >csv 2>err
 says '^function,.*,p99_ns,self_uncertainty_ns,' csv
-[ "$(awk -F, '$1 == "leaf" { print $16 }' csv)" = "" ] || fail "CSV says how far off times are: $(cat csv)"
+[ "$(awk -F, '$1 == "leaf" { print $16 }' csv)" = "" ] ||
+	fail "CSV says how far off times are: $(cat csv)"
 "$TEEPERF" analyze --format json soft.trace >json 2>err
-[ "$(grep -c '"self_uncertainty_ns":null' json)" = 2 ] || fail "JSON says how far off times are: $(cat json)"
-"$TEEPERF" query --format csv soft.trace 'SELECT count(*) FROM functions WHERE self_uncertainty_ns IS NOT NULL' >sql 2>err
+[ "$(grep -c '"self_uncertainty_ns":null' json)" = 2 ] ||
+	fail "JSON says how far off times are: $(cat json)"
+"$TEEPERF" query --format csv soft.trace \
+	'SELECT count(*) FROM functions WHERE self_uncertainty_ns IS NOT NULL' >sql 2>err
 says '^0$' sql
 "$TEEPERF" report -o soft.html soft.trace 2>err
 says 'coarse: stood still for ' soft.html
@@ -73,8 +76,10 @@ if grep -q constant_tsc /proc/cpuinfo; then
 	"$TEEPERF" analyze tsc.trace >table
 	says '^processor  ran for .* of the time that it could run; waited .* for one$' table
 	says '^starved    the program had a processor for ' table
-	self=$("$TEEPERF" query --format csv tsc.trace "SELECT self_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
-	off=$("$TEEPERF" query --format csv tsc.trace "SELECT self_uncertainty_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
+	self=$("$TEEPERF" query --format csv tsc.trace \
+		"SELECT self_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
+	off=$("$TEEPERF" query --format csv tsc.trace \
+		"SELECT self_uncertainty_ns FROM functions WHERE function = 'leaf'" 2>err | sed 1d)
 	# What the function has beyond what the whole process had of processors can be nothing but
 	# waits.
 	holds "$off >= ($self < $delay ? $self : $delay) * 0.999"
@@ -84,13 +89,16 @@ if grep -q constant_tsc /proc/cpuinfo; then
 	if "$TEEPERF" dump told.trace | grep -q '^sched '; then
 		"$TEEPERF" analyze told.trace >table
 		says '^starved    the program had a processor for .* look at --time cpu' table
-		"$TEEPERF" query told.trace --format csv "SELECT self_cpu_ns <= 1.03 * m.value + 2000000 AND
-			self_preempted_ns > 0 AND self_uncertainty_ns < self_preempted_ns / 2 FROM functions, meta m
+		"$TEEPERF" query told.trace --format csv \
+			"SELECT self_cpu_ns <= 1.03 * m.value + 2000000 AND
+			self_preempted_ns > 0 AND self_uncertainty_ns < self_preempted_ns / 2
+			FROM functions, meta m
 			WHERE function = 'leaf' AND m.key = 'processor_ns'" >told 2>err
 		says '^1$' told
 	fi
 	holds "$self - $off <= $(number tsc.trace processor_ns)"
-	"$TEEPERF" query --format csv tsc.trace "SELECT value FROM meta WHERE key = 'processor_share'" >sql 2>err
+	"$TEEPERF" query --format csv tsc.trace \
+		"SELECT value FROM meta WHERE key = 'processor_share'" >sql 2>err
 	holds "$(sed 1d sql) == $share"
 	"$TEEPERF" report -o tsc.html tsc.trace 2>err
 	says '<dt>Had a processor</dt>' tsc.html

@@ -23,10 +23,12 @@ EOC
 expect 0 "$TEEPERF" cc -g -O1 -o app app.c
 expect 0 "$TEEPERF" record -q -o teeperf.trace --clock tsc ./app
 # The command is the demo's, with another trace and fewer functions.
-command=$(grep '^show "$bin/teeperf" analyze "$demo/teeperf.trace" --limit' "$root/tools/demo") || fail "the demo has no such command"
+command=$(grep '^show "$bin/teeperf" analyze "$demo/teeperf.trace" --limit' "$root/tools/demo") ||
+	fail "the demo has no such command"
 says '^\$ teeperf analyze teeperf.trace --limit 10$' "$root/README.md"
 eval "$(echo "$command" | sed 's|^show "$bin/teeperf"|"$TEEPERF"|; s|$demo/||')" >shown
-sed -n '/^\$ teeperf analyze teeperf.trace --limit 10$/,/^```$/p' "$root/README.md" | sed '1d;$d' >sample
+sed -n '/^\$ teeperf analyze teeperf.trace --limit 10$/,/^```$/p' "$root/README.md" |
+	sed '1d;$d' >sample
 # columns FILE: of its table; keys FILE: what the lines of its heading begin with.
 columns() {
 	grep -E '^ *calls ' "$1" | tr -s ' ' | sed 's/^ //; s/ $//'
@@ -39,11 +41,13 @@ keys() {
 	fail "README.md: the columns are '$(columns sample)'; what comes out has '$(columns shown)'"
 # What the heading says of a busy machine may come and go; the rest is always there.
 for key in $(keys sample); do
-	grep -qF "\"$key " "$root"/analyzer/output/*.c "$root"/analyzer/output/notes.def || fail "README.md: no line of a heading begins with '$key'"
+	grep -qF "\"$key " "$root"/analyzer/output/*.c "$root"/analyzer/output/notes.def ||
+		fail "README.md: no line of a heading begins with '$key'"
 done
 for key in program duration threads events clock times; do
 	keys sample | grep -Fxq "$key" || fail "README.md: the sample has no line '$key'"
-	keys shown | grep -Fxq "$key" || fail "no line of the heading begins with '$key': $(cat shown)"
+	keys shown | grep -Fxq "$key" ||
+		fail "no line of the heading begins with '$key': $(cat shown)"
 done
 
 progress() {
@@ -66,7 +70,8 @@ printf '[1/2] x\nFAILED: x.o\nexit 3\n' | progress tools/build ninja >out || got
 	echo '0 upgraded, 30 newly installed, 0 to remove and 2 not upgraded.'
 	echo 'Need to get 123 MB of archives.'
 	for step in $(seq 1 30); do
-		echo "Get:$step http://example.org/debian bookworm/main amd64 package$step amd64 1.0 [12 kB]"
+		echo "Get:$step http://example.org/debian bookworm/main amd64 package$step" \
+			"amd64 1.0 [12 kB]"
 	done
 	for step in $(seq 1 30); do
 		echo "Unpacking package$step (1.0) ..."
@@ -82,4 +87,5 @@ says '^tools/setup: 60 % \(unpacking package[0-9]+\)$' out
 says '^tools/setup: 90 % \(setting up package[0-9]+\)$' out
 [ "$(wc -l <out)" = 10 ] || fail "more than ten lines: $(cat out)"
 [ "$(wc -l <log)" = 92 ] || fail "the log lacks lines"
-grep -q 'tools/progress' "$root/tools/build" && grep -q '/progress"' "$root/tools/setup" || fail "the demo does not say how far it is"
+grep -q 'tools/progress' "$root/tools/build" && grep -q '/progress"' "$root/tools/setup" ||
+	fail "the demo does not say how far it is"

@@ -19,7 +19,8 @@ left() {
 [ "$(left 1 0)" = kept ] || fail "the folder of a failed test is gone"
 [ "$(left 77 0)" = kept ] || fail "the folder of a skipped test is gone"
 # A command that failed with its messages in a file is not silent.
-expect 1 env "TEST_TMP=$PWD/one" "$root/tools/run-test" sh -ec 'cat "no such file" 2>notes; echo never'
+expect 1 env "TEST_TMP=$PWD/one" "$root/tools/run-test" sh \
+	-ec 'cat "no such file" 2>notes; echo never'
 says '^== notes$' out
 says 'no such file' out
 ! grep never out || fail "the test went on"
@@ -34,10 +35,12 @@ add_test(skipped sh -c "exit 77")
 set_tests_properties(skipped PROPERTIES SKIP_RETURN_CODE 77)
 EOS
 expect 0 "$root/tools/run-tests" suite
-[ "$(tail -n 1 out)" = '100% tests passed, 0 tests failed out of 13 (1 skipped)' ] || fail "the last line: $(tail -n 1 out)"
+[ "$(tail -n 1 out)" = '100% tests passed, 0 tests failed out of 13 (1 skipped)' ] ||
+	fail "the last line: $(tail -n 1 out)"
 sed '1,/^The slowest, in seconds:$/d; /^$/,$d' out >slowest
 [ "$(wc -l <slowest)" = 10 ] || fail "not ten slowest tests: $(cat slowest)"
 says '^ +[0-9]+\.[0-9]+ slow$' slowest
 echo 'add_test(broken false)' >>suite/CTestTestfile.cmake
 expect 8 "$root/tools/run-tests" suite
-[ "$(tail -n 1 out)" = '93% tests passed, 1 tests failed out of 14 (1 skipped)' ] || fail "the last line: $(tail -n 1 out)"
+[ "$(tail -n 1 out)" = '93% tests passed, 1 tests failed out of 14 (1 skipped)' ] ||
+	fail "the last line: $(tail -n 1 out)"

@@ -28,7 +28,8 @@ fi
 check() {
 	program=$1
 	shift
-	expect 0 "$TEEPERF" record -q -o "$program.trace" --events sched -- "$@" ./threads "$program" none 0
+	expect 0 "$TEEPERF" record -q -o "$program.trace" \
+		--events sched -- "$@" ./threads "$program" none 0
 	set -- "$program"
 	"$TEEPERF" what-if --format json "$1.trace" >found.json 2>notes
 	cat >bounds

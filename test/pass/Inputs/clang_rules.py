@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compare our decisions with Clang's own on generated lists: clang_rules.py CLANG PLUGIN CASES [SEED].
+"""Compare our decisions with Clang's own on generated lists: clang_rules.py CLANG PLUGIN CASES
+[SEED].
 
 One compilation decides for every function twice: Clang by -fxray-attr-list or -fprofile-list, which
 leaves attributes, and the plugin by TEEPERF_ALLOWLIST, both from the same file. A case is one list
@@ -152,7 +153,8 @@ DIFFERENCES = [
     ("[always]\nfun: get\n", XRAY, False, True),
     ("[always]\nsrc:./main.c\n", XRAY, False, True),
     ("fun:get\n[never]\nfun:get\n", XRAY, True, False),
-    ("function:get=skip\nfunction:get=allow\nfunction:get=skip\ndefault:skip\n", PROFILE, True, False),
+    ("function:get=skip\nfunction:get=allow\nfunction:get=skip\ndefault:skip\n",
+     PROFILE, True, False),
     ("source:main.c=skip\nfunction:get=allow\nsource:*=skip\ndefault:skip\n", PROFILE, True, False),
     ("function:get=forbid\nfunction:get=allow\ndefault:skip\n", PROFILE, True, False),
     ("function:put=skip\n", PROFILE, True, False),
@@ -161,7 +163,8 @@ DIFFERENCES = [
 
 
 def compare(text, option, decide, keep=None):
-    """Complain of what the two decide differently about. Returns how many are not chosen, and are."""
+    """Complain of what the two decide differently about. Returns how many are not chosen, and
+    are."""
     functions = compile_with(text, option)
     counts = [0, 0]
     if keep:
@@ -176,7 +179,8 @@ def compare(text, option, decide, keep=None):
 
 
 def comparable(functions, in_main, by_default, by_source):
-    """Where no line matches a function's own file, Clang asks about the compiled one: not for us."""
+    """Where no line matches a function's own file, Clang asks about the compiled one: not for
+    us."""
     if not by_source or all(profiled(functions[name]) == by_default for name in in_main):
         return functions
     return {name: functions[name] for name in in_main}

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""fast_path.py [--hardware] FUNCTION MOST BINARY...: walk the fast path of an instrumented leaf function.
+"""fast_path.py [--hardware] FUNCTION MOST BINARY...: walk the fast path of an instrumented leaf
+function.
 
 From the entry, every conditional jump into a cold block (one that leads to __teeperf_slow before it
-comes back) is not taken; all other code up to the return is the fast path. Where the clock is chosen at run time it is the
-one of the counter word or, with --hardware, on x86-64, the one of rdtsc. Fails on a call, a
-locked or exclusive instruction, a store past the caches, or a jump to another function on it, on more than MOST instructions,
-and unless there are exactly two stores of records and two of the cursor.
-"""
+comes back) is not taken; all other code up to the return is the fast path. Where the clock is
+chosen at run time it is the one of the counter word or, with --hardware, on x86-64, the one of
+rdtsc. Fails on a call, a locked or exclusive instruction, a store past the caches, or a jump to
+another function on it, on more than MOST instructions, and unless there are exactly two stores of
+records and two of the cursor. """
 
 import re
 import subprocess
 import sys
 
-FORBIDDEN = re.compile(
-    r"^(call|lock|xchg|cmpxchg|xadd|bl$|blr|ldadd|ldx|stx|ldax|stlx|cas|swp|dmb|jal|lr\.|sc\.|amo|fence|mfence|lfence|movnt|stnp)"
-)
+FORBIDDEN = re.compile(r"^(call|lock|xchg|cmpxchg|xadd|bl$|blr|ldadd|ldx|stx|ldax|stlx|cas|swp|dmb|"
+    r"jal|lr\.|sc\.|amo|fence|mfence|lfence|movnt|stnp)")
 
 
 def disassemble(binary, function):

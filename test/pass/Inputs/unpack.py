@@ -15,7 +15,8 @@ while data:
         sys.exit("no frame of zstd")
     unpacked = zstd.ZSTD_getFrameContentSize(data, size)
     text = ctypes.create_string_buffer(unpacked)
-    if zstd.ZSTD_decompress(text, ctypes.c_size_t(unpacked), data, ctypes.c_size_t(frame)) != unpacked:
+    if zstd.ZSTD_decompress(text, ctypes.c_size_t(unpacked), data,
+                            ctypes.c_size_t(frame)) != unpacked:
         sys.exit("a damaged frame of zstd")
     sys.stdout.buffer.write(text.raw)
     data = data[frame:]

@@ -13,14 +13,17 @@ function svg(name, attributes, ...children) {
 }
 
 const MINUTE = 60e3, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
-const STEPS = [1e3, 10e3, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY, 365 * DAY];
+const STEPS = [1e3, 10e3, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY,
+	365 * DAY];
 
 function timeTicks(from, to, count) {
-	const step = STEPS.find(it => (to - from) / it <= count) ?? STEPS[STEPS.length - 1] * Math.ceil((to - from) / STEPS[STEPS.length - 1] / count);
+	const step = STEPS.find(it => (to - from) / it <= count) ??
+		STEPS[STEPS.length - 1] * Math.ceil((to - from) / STEPS[STEPS.length - 1] / count);
 	const ticks = [];
 	for (let at = Math.ceil(from / step) * step; at <= to; at += step)
 		ticks.push(at);
-	return {ticks, text: at => new Date(at).toISOString().slice(...step >= DAY ? [0, 10] : step >= MINUTE ? [5, 16] : [11, 19]).replace('T', ' ')};
+	return {ticks, text: at => new Date(at).toISOString().slice(...step >= DAY ? [0, 10] :
+		step >= MINUTE ? [5, 16] : [11, 19]).replace('T', ' ')};
 }
 
 class Chart {
@@ -44,7 +47,8 @@ class Chart {
 	// Points of {run, value}; those without a value are left out.
 	show(points) {
 		const run = this.points[this.at]?.run;
-		this.points = points.filter(({value, run}) => value !== null && value !== undefined && run.start !== null)
+		this.points = points.filter(({value, run}) => value !== null &&
+			value !== undefined && run.start !== null)
 			.sort((a, b) => a.run.start - b.run.start);
 		this.at = this.points.findIndex(point => point.run === run);
 		this.drawn = '';
@@ -69,11 +73,15 @@ class Chart {
 		const y = value => height - bottom - value / most * (height - top - bottom);
 		const parts = [];
 		for (const value of ticksOf(0, most, 4))
-			parts.push(svg('line', {x1: left, x2: width - right, y1: y(value), y2: y(value)}),
-				svg('text', {x: left - 6, y: y(value) + 4, 'text-anchor': 'end'}, this.format(value)));
-		const {ticks, text} = timeTicks(from, to, Math.max(1, Math.floor((width - left) / 130)));
+			parts.push(svg('line',
+				{x1: left, x2: width - right, y1: y(value), y2: y(value)}),
+				svg('text', {x: left - 6, y: y(value) + 4, 'text-anchor': 'end'},
+					this.format(value)));
+		const {ticks, text} = timeTicks(from, to,
+			Math.max(1, Math.floor((width - left) / 130)));
 		for (const at of points.length ? ticks : [])
-			parts.push(svg('text', {x: Math.min(Math.max(x(at), left + 24), width - 44), y: height - 6, 'text-anchor': 'middle'}, text(at)));
+			parts.push(svg('text', {x: Math.min(Math.max(x(at), left + 24), width - 44),
+				y: height - 6, 'text-anchor': 'middle'}, text(at)));
 		// One shape for each kind: there may be thousands.
 		const shapes = {none: '', a: '', b: ''};
 		for (const point of points) {
@@ -117,14 +125,17 @@ class Chart {
 			this.mark.setAttribute('cx', point.x);
 			this.mark.setAttribute('cy', point.y);
 		}
-		const text = point ? this.format(point.value) + ' · ' + describeRun(point.run) : plural(this.points.length, 'run') + '. Click one, or use the arrow keys, to see which it is.';
+		const text = point ? this.format(point.value) + ' · ' + describeRun(point.run) :
+			plural(this.points.length, 'run') +
+			'. Click one, or use the arrow keys, to see which it is.';
 		if (this.readout.textContent !== text)
 			this.readout.textContent = text;
 	}
 
 	key(event) {
 		const last = this.points.length - 1;
-		const to = {ArrowLeft: Math.max(0, this.at - 1), ArrowRight: Math.min(last, this.at + 1), Home: 0, End: last}[event.key];
+		const to = {ArrowLeft: Math.max(0, this.at - 1),
+			ArrowRight: Math.min(last, this.at + 1), Home: 0, End: last}[event.key];
 		if (hasModifier(event) || last < 0)
 			return;
 		if (to !== undefined)

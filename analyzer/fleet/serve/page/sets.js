@@ -21,7 +21,8 @@ function labelsOf(run) {
 	} catch {
 		// It is a file's, and may be anything.
 	}
-	return labels && typeof labels === 'object' ? Object.entries(labels).map(([key, value]) => key + '=' + (typeof value === 'string' ? value : JSON.stringify(value))) : [];
+	return labels && typeof labels === 'object' ? Object.entries(labels).map(([key, value]) =>
+		key + '=' + (typeof value === 'string' ? value : JSON.stringify(value))) : [];
 }
 
 function fitsCriterion(run, name, value) {
@@ -53,7 +54,8 @@ function isChosen(set, run) {
 
 function chooseRuns() {
 	for (const letter of letters)
-		sets[letter].runs = fleet.runs.filter(run => run[letter] = isChosen(sets[letter], run));
+		sets[letter].runs = fleet.runs.filter(run => run[letter] = isChosen(sets[letter],
+			run));
 }
 
 // Take a run into a set, or out of it.

@@ -152,7 +152,8 @@ function readWaits(bytes) {
 		const count = numbers.next() - 1;
 		if (count < 0)
 			continue;
-		const waits = thread.waits = {start: new Float64Array(count), end: new Float64Array(count), preempted: new Uint8Array(count)};
+		const waits = thread.waits = {start: new Float64Array(count),
+			end: new Float64Array(count), preempted: new Uint8Array(count)};
 		for (let i = 0, last = 0; i < count; i++) {
 			waits.start[i] = last += numbers.next();
 			const length = numbers.next();
@@ -176,16 +177,20 @@ function readLanes(bytes) {
 		thread.lanes = [];
 		for (const kind of laneKinds) {
 			const count = numbers.next();
-			const column = less => numbers.column(new Float64Array(count)).map(value => value - less);
-			const lane = {kind, start: column(0), duration: column(0), name: column(0), fn: column(1), bytes: column(1)};
+			const column = less => numbers.column(new Float64Array(count))
+				.map(value => value - less);
+			const lane = {kind, start: column(0), duration: column(0), name: column(0),
+				fn: column(1), bytes: column(1)};
 			if (kind === laneKinds[1])
-				Object.assign(lane, {woken: column(1), waker: column(1), wakerThread: column(1)});
+				Object.assign(lane, {woken: column(1), waker: column(1),
+					wakerThread: column(1)});
 			for (let i = 0, last = -before; i < count; i++)
 				last = lane.start[i] += last;
 			const left = numbers.next();
 			if (left) {
 				const {cells} = data.time;
-				lane.short = {count: new Float64Array(cells), ns: new Float64Array(cells)};
+				lane.short = {count: new Float64Array(cells),
+					ns: new Float64Array(cells)};
 				for (let i = 0; i < cells; i++)
 					if ((lane.short.count[i] = numbers.next()))
 						lane.short.ns[i] = numbers.next();

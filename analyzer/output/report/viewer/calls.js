@@ -21,12 +21,15 @@ function readBegun(bytes) {
 // one more than there are.
 function readHeat(bytes) {
 	const numbers = new Numbers(bytes);
-	const heat = {columns: numbers.next(), cells: numbers.next(), left: numbers.next(), maps: new Map()};
+	const heat = {columns: numbers.next(), cells: numbers.next(), left: numbers.next(),
+		maps: new Map()};
 	const {bounds} = data.facts;
 	for (let maps = numbers.next(); maps > 0; maps--) {
-		const fn = numbers.next(), first = numbers.next(), step = numbers.next(), rows = numbers.next();
+		const fn = numbers.next(), first = numbers.next(), step = numbers.next(),
+			rows = numbers.next();
 		const map = {fn, rows, calls: new Float64Array(heat.columns * rows), most: 0,
-			bounds: Array.from({length: rows + 1}, (_, row) => bounds[Math.min((first + row) * step, bounds.length - 1)])};
+			bounds: Array.from({length: rows + 1}, (_, row) =>
+				bounds[Math.min((first + row) * step, bounds.length - 1)])};
 		const at = numbers.column(new Float64Array(numbers.next()));
 		for (let i = 1; i < at.length; i++)
 			at[i] += at[i - 1];
@@ -45,9 +48,11 @@ function readSlowest(bytes) {
 	for (let functions = numbers.next(); functions > 0; functions--) {
 		const fn = numbers.next(), count = numbers.next();
 		const column = () => numbers.column(new Float64Array(count));
-		const thread = column(), start = column(), duration = column(), inside = column(), full = column();
+		const thread = column(), start = column(), duration = column(), inside = column(),
+			full = column();
 		data.slowest.of.set(fn, Array.from(thread, (at, i) =>
-			({thread: at - 1, start: start[i], duration: duration[i], inside: inside[i], full: full[i] > 0})));
+			({thread: at - 1, start: start[i], duration: duration[i], inside: inside[i],
+				full: full[i] > 0})));
 	}
 }
 
@@ -58,7 +63,8 @@ function drawnAt(thread, depth) {
 		drawn.counted = true;
 		const cell = data.facts.span / data.time.cells;
 		for (const i of callsAt(thread, depth))
-			drawn[Math.min(Math.floor(thread.longest.start[i] / cell), drawn.length - 1)]++;
+			drawn[Math.min(Math.floor(thread.longest.start[i] / cell),
+				drawn.length - 1)]++;
 	}
 	return drawn;
 }
@@ -66,8 +72,10 @@ function drawnAt(thread, depth) {
 // What is known of the calls of a band at a time.
 function bandFacts(thread, depth, time, cell) {
 	const at = Math.floor(time / cell), begun = thread.begun?.[depth]?.[at];
-	return begun === undefined ? [] : [['Calls that began in this ' + formatTime(cell), formatCount(begun)],
-		['Drawn one by one', formatCount(Math.min(drawnAt(thread, depth)[at], begun))]];
+	return begun === undefined ? [] :
+		[['Calls that began in this ' + formatTime(cell), formatCount(begun)],
+			['Drawn one by one',
+				formatCount(Math.min(drawnAt(thread, depth)[at], begun))]];
 }
 
 // Upon bands that are wide: how many calls are in them that are not drawn one by one.
@@ -81,7 +89,8 @@ function paintCounts(timeline, pen, thread, depth, y) {
 	for (let i = Math.max(0, Math.floor(from / cell)); i * cell < to && i < begun.length; i++) {
 		const left = begun[i] - drawn[i], x = Math.max(timeline.x(i * cell), gutter);
 		if (left > 0)
-			drawLabel(pen, plural(left, 'more call'), x + 4, y + TRACK_ROW / 2, timeline.x((i + 1) * cell) - x - 8);
+			drawLabel(pen, plural(left, 'more call'), x + 4, y + TRACK_ROW / 2,
+				timeline.x((i + 1) * cell) - x - 8);
 	}
 }
 
@@ -91,14 +100,18 @@ function showSlowest(fn, i) {
 	if (!call || call.thread < 0)
 		return;
 	const margin = Math.max(call.duration * 0.04, 10);
-	const from = Math.max(0, Math.floor(call.start - margin)), to = Math.min(data.facts.span, Math.ceil(call.start + call.duration + margin));
-	const facts = [['Takes', formatTime(call.duration)], ['Begins at', formatTime(call.start + data.facts.start)], ['Thread', data.facts.threads[call.thread].title],
-		['Calls inside', formatCount(call.inside) + (call.full ? '' : ', the longest are drawn')]];
+	const from = Math.max(0, Math.floor(call.start - margin)),
+		to = Math.min(data.facts.span, Math.ceil(call.start + call.duration + margin));
+	const facts = [['Takes', formatTime(call.duration)], ['Begins at', formatTime(call.start +
+		data.facts.start)], ['Thread', data.facts.threads[call.thread].title],
+		['Calls inside',
+			formatCount(call.inside) + (call.full ? '' : ', the longest are drawn')]];
 	const what = i ? 'Slowest call, number ' + (i + 1) : 'The slowest call';
 	change({tab: 'timeline', view: from + '.' + to, range: '', fn: String(fn)});
 	views.timeline.reveal(call.thread, call.start, call.duration, fn);
 	choose({what, fn, facts: () => facts, isThere: () => true}, {});
-	announce([what + ' of ' + functionName(fn), ...facts.map(pair => pair.join(' '))].join(', '));
+	announce([what + ' of ' + functionName(fn),
+		...facts.map(pair => pair.join(' '))].join(', '));
 	lastSlowest = {fn, i};
 }
 

@@ -25,7 +25,8 @@ class Sheet {
 	fit() {
 		const width = this.scroller.clientWidth, height = this.scroller.clientHeight;
 		const ratio = devicePixelRatio || 1;
-		if (!width || (width === this.width && height === this.height && ratio === this.ratio))
+		if (!width || (width === this.width && height === this.height &&
+				ratio === this.ratio))
 			return;
 		this.width = width;
 		this.height = height;
@@ -123,16 +124,17 @@ const searchHits = remember(() => state.search, () => {
 });
 
 // The part of all time that is spent in what the search finds, and in what that calls.
-const searchShare = remember(() => [state.search, state.thread, state.range, state.weight, loadedPart()], () => {
-	const hits = searchHits();
-	const {parent, fn, count} = data.paths;
-	const sums = currentSums();
-	const inside = new Uint8Array(count);
-	let found = 0;
-	for (let i = 1; i < count; i++) {
-		inside[i] = inside[parent[i]] | hits[fn[i]];
-		if (inside[i])
-			found += sums.weight[i];
-	}
-	return found / (sums.total[0] || 1);
-});
+const searchShare = remember(() => [state.search, state.thread, state.range, state.weight,
+	loadedPart()], () => {
+		const hits = searchHits();
+		const {parent, fn, count} = data.paths;
+		const sums = currentSums();
+		const inside = new Uint8Array(count);
+		let found = 0;
+		for (let i = 1; i < count; i++) {
+			inside[i] = inside[parent[i]] | hits[fn[i]];
+			if (inside[i])
+				found += sums.weight[i];
+		}
+		return found / (sums.total[0] || 1);
+	});

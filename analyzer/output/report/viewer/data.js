@@ -12,7 +12,8 @@ function useFacts(facts) {
 	const functions = data.functions = facts.functions;
 	functions.count = functions.name.length;
 	functions.all = functions.count + 1;
-	data.shortNames = new Map(functions.name.map((name, i) => [name, functions.short?.[i] || name]));
+	data.shortNames = new Map(functions.name.map((name, i) => [name,
+		functions.short?.[i] || name]));
 	functions.name.push('(smaller)');
 	data.baseline = Boolean(functions.base_self_ns);
 	data.joined = Boolean(functions.inside);
@@ -31,9 +32,11 @@ const functionName = fn => fn < 0 ? data.facts.program : data.functions.name[fn]
 const isSmaller = fn => fn === data.functions.count;
 
 // Of a joined trace: 'TEE' or 'host'; '' of what may be of both, or if nobody knows.
-const sideOf = fn => !data.joined || fn < 0 || isSmaller(fn) ? '' : data.functions.inside[fn] ? 'TEE' : 'host';
+const sideOf = fn => !data.joined || fn < 0 || isSmaller(fn) ? '' :
+	data.functions.inside[fn] ? 'TEE' : 'host';
 // Whether a call of one by the other goes over the border.
-const crosses = (caller, fn) => Boolean(data.joined && sideOf(caller) && sideOf(fn) && sideOf(caller) !== sideOf(fn));
+const crosses = (caller, fn) => Boolean(data.joined && sideOf(caller) && sideOf(fn) &&
+	sideOf(caller) !== sideOf(fn));
 
 // "lvm.c:1141", or the module, or nothing.
 function functionPlace(fn, full) {
@@ -43,5 +46,6 @@ function functionPlace(fn, full) {
 	const path = files[file[fn]];
 	if (!path)
 		return modules[module[fn]];
-	return (full ? path : path.slice(path.lastIndexOf('/') + 1)) + (line[fn] ? ':' + line[fn] : '');
+	return (full ? path : path.slice(path.lastIndexOf('/') + 1)) +
+		(line[fn] ? ':' + line[fn] : '');
 }

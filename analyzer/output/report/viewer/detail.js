@@ -3,17 +3,21 @@
 
 // Beside the mouse: a function, and lines of title and text.
 function showTip(event, fn, facts) {
-	showTipOf(event, functionName(fn), isSmaller(fn) ? 'paths too light for this report, together' : functionPlace(fn), facts);
+	showTipOf(event, functionName(fn), isSmaller(fn) ?
+		'paths too light for this report, together' : functionPlace(fn), facts);
 }
 
 function showTipOf(event, title, place, facts) {
 	const tip = byId('tip');
 	const {clientX, clientY} = event;
-	tip.replaceChildren(make('strong', null, title), make('span.place', null, place), definitions(facts));
+	tip.replaceChildren(make('strong', null, title), make('span.place', null, place),
+		definitions(facts));
 	tip.hidden = false;
 	const {width, height} = tip.getBoundingClientRect();
-	const left = clientX + 14 + width > innerWidth - 8 ? Math.max(8, clientX - 14 - width) : clientX + 14;
-	const top = clientY + 18 + height > innerHeight - 8 ? Math.max(8, clientY - 12 - height) : clientY + 18;
+	const left = clientX + 14 + width > innerWidth - 8 ? Math.max(8, clientX - 14 - width) :
+		clientX + 14;
+	const top = clientY + 18 + height > innerHeight - 8 ? Math.max(8, clientY - 12 - height) :
+		clientY + 18;
 	tip.style.transform = 'translate(' + Math.round(left) + 'px,' + Math.round(top) + 'px)';
 }
 
@@ -32,32 +36,43 @@ function nodeFacts(tree, node) {
 	const calls = tree.calls[node];
 	const facts = [];
 	const timed = !weighsCalls();
-	facts.push([timed ? (sums.before ? 'Before' : tree.base ? 'After' : tree.self ? 'Total' : 'Time') : 'Calls, all below',
-		formatWeight(tree.total[node]) + ' · ' + formatShare(tree.total[node], tree.total[0])]);
+	facts.push([timed ? (sums.before ? 'Before' : tree.base ? 'After' : tree.self ? 'Total' :
+		'Time') : 'Calls, all below',
+		formatWeight(tree.total[node]) + ' · ' +
+			formatShare(tree.total[node], tree.total[0])]);
 	if (tree.base && timed) {
-		const [after, before] = sums.before ? [tree.base[node], tree.total[node]] : [tree.total[node], tree.base[node]];
-		facts.push([sums.before ? 'After' : 'Before', formatTime(tree.base[node])], ['Change', formatChange(after, before)]);
+		const [after, before] = sums.before ? [tree.base[node], tree.total[node]] :
+			[tree.total[node], tree.base[node]];
+		facts.push([sums.before ? 'After' : 'Before', formatTime(tree.base[node])],
+			['Change', formatChange(after, before)]);
 	}
 	if (tree.inside && tree.time?.[node] > 0)
-		facts.push(['Inside the TEE', formatTime(tree.inside[node]) + ' · ' + formatShare(tree.inside[node], tree.time[node])]);
+		facts.push(['Inside the TEE', formatTime(tree.inside[node]) + ' · ' +
+			formatShare(tree.inside[node], tree.time[node])]);
 	if (crosses(tree.fn[tree.parent[node]] ?? -1, fn))
-		facts.push(['Border', (sideOf(fn) === 'TEE' ? 'a call into the TEE' : 'a call out of the TEE')]);
+		facts.push(['Border',
+			(sideOf(fn) === 'TEE' ? 'a call into the TEE' : 'a call out of the TEE')]);
 	if (tree.parts && node >= 0)
-		facts.push(['Cpu / wait / preempted', tree.parts.map(part => formatTime(part[node])).join(' / ')]);
+		facts.push(['Cpu / wait / preempted',
+			tree.parts.map(part => formatTime(part[node])).join(' / ')]);
 	if (tree.self && data.facts.unit !== 'calls')
-		facts.push(['Self', formatTime(tree.self[node]) + ' · ' + formatShare(tree.self[node], tree.time[0])]);
+		facts.push(['Self', formatTime(tree.self[node]) + ' · ' +
+			formatShare(tree.self[node], tree.time[0])]);
 	if (fn >= 0 && !sums.range)
 		facts.push(['Calls', formatCount(calls)]);
-	if (tree.time && fn >= 0 && calls > 0 && !sums.range && !isSmaller(fn) && data.facts.unit !== 'calls') {
+	if (tree.time && fn >= 0 && calls > 0 && !sums.range && !isSmaller(fn) &&
+			data.facts.unit !== 'calls') {
 		facts.push(['Mean', formatTime(tree.time[node] / calls)]);
 		if (tree.max && tree.max[node] > 0 && !sums.part && !sums.before && sums.wall)
-			facts.push(['Min – max', formatTime(tree.min[node]) + ' – ' + formatTime(tree.max[node])]);
+			facts.push(['Min – max',
+				formatTime(tree.min[node]) + ' – ' + formatTime(tree.max[node])]);
 	}
 	return facts;
 }
 
 function sayNode(tree, node) {
-	return [functionName(tree.fn[node]), ...nodeFacts(tree, node).slice(0, 3).map(([title, text]) => title + ' ' + text)].join(', ');
+	return [functionName(tree.fn[node]), ...nodeFacts(tree, node).slice(0,
+		3).map(([title, text]) => title + ' ' + text)].join(', ');
 }
 
 // The frame or the call that was clicked last, with its own numbers: {what, fn, facts, stack,
@@ -73,7 +88,8 @@ function choose(it, patch) {
 }
 
 // Whether it is still to be seen, and nothing else has been selected.
-const isChosen = () => chosen && chosen.tab === state.tab && chosen.selected === state.fn && chosen.isThere();
+const isChosen = () => chosen && chosen.tab === state.tab && chosen.selected === state.fn &&
+	chosen.isThere();
 
 // The calls that were running at what was clicked, a line each, the innermost first: "name
 // (file:line)".
@@ -81,7 +97,8 @@ async function copyStack() {
 	const fns = isChosen() && chosen.stack?.();
 	if (!fns?.length)
 		return;
-	const text = fns.map(fn => functionName(fn) + (functionPlace(fn, true) && ' (' + functionPlace(fn, true) + ')')).join('\n');
+	const text = fns.map(fn => functionName(fn) +
+		(functionPlace(fn, true) && ' (' + functionPlace(fn, true) + ')')).join('\n');
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch {
@@ -104,8 +121,10 @@ async function copyStack() {
 function functionFacts(row) {
 	const timed = data.facts.unit !== 'calls';
 	return [
-		timed && ['Self', formatTime(row.self) + (row.self_uncertainty ? ' ± ' + formatTime(row.self_uncertainty) : '')],
-		row.self_cpu !== null && ['Self cpu / wait / preempted', TIMES.map(name => formatTime(row['self_' + name])).join(' / ')],
+		timed && ['Self', formatTime(row.self) +
+			(row.self_uncertainty ? ' ± ' + formatTime(row.self_uncertainty) : '')],
+		row.self_cpu !== null && ['Self cpu / wait / preempted',
+			TIMES.map(name => formatTime(row['self_' + name])).join(' / ')],
 		timed && ['Inclusive', formatTime(row.inclusive)],
 		row.calls !== null && ['Calls', formatCount(row.calls)],
 		row.mean > 0 && ['Mean', formatTime(row.mean)],
@@ -126,14 +145,19 @@ function showFoot() {
 	byId('source-open').hidden = !sourceOf(fn);
 	byId('copy').hidden = !it?.stack?.()?.length;
 	const shown = fn >= 0 ? fn : it?.fn;
-	byId('foot-name').textContent = byId('foot-name').title = shown === undefined ? 'No function is selected' : functionName(shown);
-	byId('foot-place').textContent = byId('foot-place').title = shown === undefined ? 'Click one to see its numbers here.' : functionPlace(shown, true);
+	byId('foot-name').textContent = byId('foot-name').title = shown === undefined ?
+		'No function is selected' : functionName(shown);
+	byId('foot-place').textContent = byId('foot-place').title = shown === undefined ?
+		'Click one to see its numbers here.' : functionPlace(shown, true);
 	const frame = new Map(it?.facts().filter(([title]) => title !== 'Min – max'));
 	const whole = new Map(fn >= 0 ? functionFacts(functionRows()[fn]) : []);
-	const columns = [...new Set([...frame.keys(), ...whole.keys()])].map(title => [title, frame.get(title) ?? '', whole.get(title) ?? '']);
+	const columns = [...new Set([...frame.keys(), ...whole.keys()])].map(title => [title,
+		frame.get(title) ?? '', whole.get(title) ?? '']);
 	if (it)
-		columns.unshift(['', it.fn === shown ? it.what || 'This frame' : shortName(functionName(it.fn)), whole.size ? 'The function' : '']);
+		columns.unshift(['', it.fn === shown ? it.what || 'This frame' :
+			shortName(functionName(it.fn)), whole.size ? 'The function' : '']);
 	byId('foot-numbers').classList.toggle('two', Boolean(it));
 	byId('foot-numbers').replaceChildren(...columns.map(([title, own, all]) =>
-		make('span', null, make('small', null, title), it && make('b', null, own), make('i', null, all))));
+		make('span', null, make('small', null, title), it && make('b', null, own),
+			make('i', null, all))));
 }

@@ -13,7 +13,8 @@ const LEAST_ROWS = 3; // of a thread among so many that they do not fit
 function fitTracks(threads, height, {row, lane, thin, gap, top}) {
 	const most = threads.reduce((all, thread) => Math.max(all, thread.rows), 1);
 	const needs = (rows, high) => threads.reduce((sum, thread) =>
-		sum + Math.min(rows, thread.rows) * row + (thread.lanes && thread.lanes * high + top) + gap, 0);
+		sum + Math.min(rows, thread.rows) * row +
+		(thread.lanes && thread.lanes * high + top) + gap, 0);
 	const fits = (from, least, high) => {
 		for (let rows = from; rows >= least; rows--)
 			if (needs(rows, high) <= height)
@@ -21,6 +22,8 @@ function fitTracks(threads, height, {row, lane, thin, gap, top}) {
 		return null;
 	};
 	const wide = Math.min(most, CLOSED_ROWS);
-	return (needs(most, lane) <= height && {rows: most, lane}) || fits(most, Math.min(most, LEAST_ROWS), lane) ||
-		fits(most, 1, thin) || (threads.length > 4 ? {rows: Math.min(most, LEAST_ROWS), lane: thin} : {rows: wide, lane});
+	return (needs(most, lane) <= height && {rows: most, lane}) ||
+		fits(most, Math.min(most, LEAST_ROWS), lane) ||
+		fits(most, 1, thin) || (threads.length > 4 ? {rows: Math.min(most, LEAST_ROWS),
+			lane: thin} : {rows: wide, lane});
 }

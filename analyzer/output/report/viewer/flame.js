@@ -17,8 +17,10 @@ class Flame extends Sheet {
 	// `up()`: the root is at the bottom. selected(fn, what choose() takes) is told; with `keep`
 	// the zoom is part of the state.
 	constructor(host, {label, up = () => false, selected, keep}) {
-		super(host, make('canvas', {tabindex: 0, role: 'application', 'aria-label': label}));
-		Object.assign(this, {up, keep, selected, tree: null, root: 0, zoom: 0, at: -1, over: -1, frames: null});
+		super(host,
+			make('canvas', {tabindex: 0, role: 'application', 'aria-label': label}));
+		Object.assign(this, {up, keep, selected, tree: null, root: 0, zoom: 0, at: -1,
+			over: -1, frames: null});
 		const {canvas} = this;
 		canvas.addEventListener('pointermove', event => this.hover(event));
 		canvas.addEventListener('pointerleave', () => this.hover(null));
@@ -51,7 +53,8 @@ class Flame extends Sheet {
 	// deep.
 	layout() {
 		const {tree, width} = this;
-		const frames = this.frames = {node: [], x: [], width: [], depth: [], rows: 0, row: [], rewind: this.rewind};
+		const frames = this.frames = {node: [], x: [], width: [], depth: [], rows: 0,
+			row: [], rewind: this.rewind};
 		const chain = [];
 		for (let at = this.zoom; at >= this.root; at = tree.parent[at])
 			chain.push(at);
@@ -97,7 +100,8 @@ class Flame extends Sheet {
 			trunk++;
 		let y = 0;
 		frames.top = frames.row.map((_, depth) => {
-			y += depth > 1 && trunk > 7 && depth < trunk ? Math.max(2, Math.min(6, 60 / trunk | 0)) : depth ? ROW : 0;
+			y += depth > 1 && trunk > 7 && depth < trunk ? Math.max(2,
+				Math.min(6, 60 / trunk | 0)) : depth ? ROW : 0;
 			return y;
 		});
 		frames.top.push(y + ROW);
@@ -148,17 +152,22 @@ class Flame extends Sheet {
 				const dull = hits && !(fn >= 0 && hits[fn]);
 				const strip = high === ROW && wide > 3 && shownParts(tree);
 				pen.globalAlpha = dull ? 0.28 : depth < frames.base ? 0.6 : 1;
-				fillBox(pen, nodeColour(tree, node), x, y, wide > 3 ? wide - 1 : wide, high - 1);
+				fillBox(pen, nodeColour(tree, node), x, y,
+					wide > 3 ? wide - 1 : wide, high - 1);
 				pen.globalAlpha = 1;
 				if (node > this.root && crosses(tree.fn[tree.parent[node]], fn))
-					fillBox(pen, theme.ink, x, y, wide > 3 ? wide - 1 : wide, BORDER);
+					fillBox(pen, theme.ink, x, y, wide > 3 ? wide - 1 : wide,
+						BORDER);
 				if (strip && !dull)
-					this.paintParts(pen, node, x, y + high - 1 - PARTS_HIGH, wide - 1);
+					this.paintParts(pen, node, x, y + high - 1 - PARTS_HIGH,
+						wide - 1);
 				if (hits && !dull)
-					fillBox(pen, theme.found, x, y + high - 4 - (strip ? PARTS_HIGH : 0), wide > 3 ? wide - 1 : wide, 3);
+					fillBox(pen, theme.found, x, y + high - 4 - (strip ?
+						PARTS_HIGH : 0), wide > 3 ? wide - 1 : wide, 3);
 				pen.fillStyle = dull ? theme.ink : FRAME_INK;
 				if (high === ROW)
-					drawLabel(pen, functionName(fn), x + 5, y + ROW / 2 - (strip ? 1 : 0), wide - 10);
+					drawLabel(pen, functionName(fn), x + 5,
+						y + ROW / 2 - (strip ? 1 : 0), wide - 10);
 			}
 		}
 		if (frames.next < frames.node.length) {
@@ -196,9 +205,11 @@ class Flame extends Sheet {
 		const [x, y] = this.place(event);
 		const at = y + this.scroller.scrollTop;
 		const [first, high] = this.edge(0);
-		const depth = firstAfter(this.frames.top, this.up() ? first + high - at : at - first) - 1;
+		const depth = firstAfter(this.frames.top,
+			this.up() ? first + high - at : at - first) - 1;
 		const {row, node, width} = this.frames;
-		return node[row[depth]?.findLast(i => this.frames.x[i] <= x && x < this.frames.x[i] + Math.max(width[i], 1))] ?? -1;
+		return node[row[depth]?.findLast(i => this.frames.x[i] <= x &&
+			x < this.frames.x[i] + Math.max(width[i], 1))] ?? -1;
 	}
 
 	hover(event) {
@@ -217,7 +228,8 @@ class Flame extends Sheet {
 	select(node, scrollTo = true) {
 		this.at = node;
 		const {tree} = this;
-		this.selected(tree.fn[node], {fn: tree.fn[node], facts: () => nodeFacts(tree, node), stack: () => stackOf(tree, node),
+		this.selected(tree.fn[node], {fn: tree.fn[node], facts: () => nodeFacts(tree, node),
+			stack: () => stackOf(tree, node),
 			isThere: () => this.tree === tree && this.at === node});
 		if (scrollTo && this.frames) {
 			const i = this.frames.node.indexOf(node);
@@ -269,7 +281,8 @@ class Flame extends Sheet {
 			return;
 		const seen = this.at >= 0 && this.frames.node.includes(this.at);
 		const parent = () => Math.max(this.root, this.tree.parent[this.at]);
-		const child = () => Array.from(this.tree.children(this.at)).find(kid => this.frames.node.includes(kid)) ?? this.at;
+		const child = () => Array.from(this.tree.children(this.at))
+			.find(kid => this.frames.node.includes(kid)) ?? this.at;
 		const moves = {
 			ArrowUp: this.up() ? child : parent,
 			ArrowDown: this.up() ? parent : child,

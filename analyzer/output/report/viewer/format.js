@@ -15,7 +15,8 @@ function formatTime(ns) {
 	while (at < 3 && ns >= units[at + 1][1] * 0.99995)
 		at++;
 	const value = ns / units[at][1];
-	const digits = at === 0 ? (value % 1 && value < 100 ? 1 : 0) : value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
+	const digits = at === 0 ? (value % 1 && value < 100 ? 1 : 0) : value >= 99.995 ? 1 :
+		value >= 9.9995 ? 2 : 3;
 	return value.toFixed(digits) + ' ' + units[at][0];
 }
 
@@ -23,24 +24,28 @@ function formatTime(ns) {
 function formatMark(ns, step) {
 	if (data.facts.unit !== 'ns')
 		return formatCount(ns);
-	const [unit, size] = step >= 1e9 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6] : step >= 1e3 ? ['µs', 1e3] : ['ns', 1];
+	const [unit, size] = step >= 1e9 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6] :
+		step >= 1e3 ? ['µs', 1e3] : ['ns', 1];
 	return thousands.format(Math.round(ns / step) * step / size) + ' ' + unit;
 }
 
 // What a frame weighs: time or calls.
 const weighsCalls = () => currentSums().weight === currentSums().calls;
-const formatWeight = value => weighsCalls() ? formatCount(value) + (value === 1 ? ' call' : ' calls') : formatTime(value);
+const formatWeight = value => weighsCalls() ? formatCount(value) +
+	(value === 1 ? ' call' : ' calls') : formatTime(value);
 
 function formatShare(part, whole) {
 	const share = whole > 0 ? part / whole * 100 : 0;
-	return (share >= 99.95 ? share.toFixed(0) : share >= 0.1 || !share ? share.toFixed(1) : share < 0.01 ? '<0.01' : share.toFixed(2)) + '%';
+	return (share >= 99.95 ? share.toFixed(0) : share >= 0.1 || !share ? share.toFixed(1) :
+		share < 0.01 ? '<0.01' : share.toFixed(2)) + '%';
 }
 
 // "+12.5 ms (+3.1%)", with a real minus.
 function formatChange(after, before) {
 	const delta = after - before;
 	const sign = delta > 0 ? '+' : delta < 0 ? '−' : '±';
-	const share = before > 0 ? sign + formatShare(Math.abs(delta), before) : after > 0 ? 'new' : '±0%';
+	const share = before > 0 ? sign + formatShare(Math.abs(delta), before) : after > 0 ? 'new' :
+		'±0%';
 	return sign + formatTime(Math.abs(delta)) + ' (' + share + ')';
 }
 
@@ -75,7 +80,8 @@ function consume(event) {
 
 const byId = id => document.getElementById(id);
 
-const definitions = facts => make('dl', null, facts.map(([title, text]) => [make('dt', null, title), make('dd', null, text)]));
+const definitions = facts => make('dl', null,
+	facts.map(([title, text]) => [make('dt', null, title), make('dd', null, text)]));
 
 function makeDot(colour) {
 	const dot = make('i.dot', {'aria-hidden': true});

@@ -18,8 +18,10 @@ function arrowHead(at) {
 	const [fromX, fromY, x, y] = at.slice(-4);
 	const length = Math.hypot(x - fromX, y - fromY) || 1;
 	const [dx, dy] = [(x - fromX) / length, (y - fromY) / length];
-	return 'M' + x + ' ' + y + 'L' + (x - 9 * dx + 4 * dy).toFixed(1) + ' ' + (y - 9 * dy - 4 * dx).toFixed(1) +
-		'L' + (x - 9 * dx - 4 * dy).toFixed(1) + ' ' + (y - 9 * dy + 4 * dx).toFixed(1) + 'Z';
+	return 'M' + x + ' ' + y + 'L' + (x - 9 * dx + 4 * dy).toFixed(1) + ' ' +
+		(y - 9 * dy - 4 * dx).toFixed(1) +
+		'L' + (x - 9 * dx - 4 * dy).toFixed(1) + ' ' + (y - 9 * dy + 4 * dx).toFixed(1) +
+		'Z';
 }
 
 // The first point, then curves of three each.
@@ -34,7 +36,9 @@ class CallGraph {
 	constructor(host) {
 		const {graph} = data;
 		if (graph.why) {
-			host.replaceChildren(make('div.part', null, make('p.empty', null, graph.why + ' Install it (package graphviz) and make the report again; or, on a machine with graphviz, ' +
+			host.replaceChildren(make('div.part', null, make('p.empty', null,
+				graph.why + ' Install it (package graphviz) and make the report ' +
+				'again; or, on a machine with graphviz, ' +
 				'draw the output of ‘teeperf export --format dot’.')));
 			return;
 		}
@@ -42,17 +46,28 @@ class CallGraph {
 		this.nodes = graph.nodes.map((node, i) => this.makeNode(node, i));
 		this.edges = graph.edges.map(edge => this.makeEdge(edge));
 		const {width, height} = graph;
-		this.svg = makeSvg('svg', {viewBox: [-8, -8, width + 16, height + 16].join(' '), role: 'group', 'aria-label': 'Call graph'},
+		this.svg = makeSvg('svg', {viewBox: [-8, -8, width + 16, height + 16].join(' '),
+			role: 'group', 'aria-label': 'Call graph'},
 			...this.edges.map(edge => edge.line), ...this.nodes.map(node => node.box));
 		this.place = make('div.graphplace', {tabindex: -1}, this.svg);
-		const zoom = (text, title, factor) => make('button', {type: 'button', title, 'aria-label': factor ? title : null, onclick: () => this.scale(factor && this.zoom * factor)}, text);
-		const left = [graph.nodes_left && plural(graph.nodes_left, 'lighter function'), graph.edges_left && plural(graph.edges_left, 'lighter edge')].filter(Boolean);
-		host.replaceChildren(make('div.part.graph', null, make('h2', null, make('span', null, plural(graph.nodes.length, 'function') + ' of all threads; numbers at arrows are calls. ' +
-			(left.length ? left.join(' and ') + ' are not drawn. ' : '')), zoom('−', 'Smaller', 0.8), zoom('+', 'Larger', 1.25), zoom('Fit', 'All of it', 0)), this.place));
-		this.svg.addEventListener('click', event => this.select(event.target.closest('[data-node]')));
+		const zoom = (text, title, factor) => make('button',
+			{type: 'button', title, 'aria-label': factor ? title : null,
+				onclick: () => this.scale(factor && this.zoom * factor)}, text);
+		const left = [graph.nodes_left && plural(graph.nodes_left, 'lighter function'),
+			graph.edges_left &&
+			plural(graph.edges_left, 'lighter edge')].filter(Boolean);
+		host.replaceChildren(make('div.part.graph', null,
+			make('h2', null, make('span', null, plural(graph.nodes.length, 'function') +
+				' of all threads; numbers at arrows are calls. ' +
+				(left.length ? left.join(' and ') + ' are not drawn. ' : '')),
+				zoom('−', 'Smaller', 0.8), zoom('+', 'Larger', 1.25),
+				zoom('Fit', 'All of it', 0)), this.place));
+		this.svg.addEventListener('click',
+			event => this.select(event.target.closest('[data-node]')));
 		this.svg.addEventListener('keydown', event => this.key(event));
 		this.svg.addEventListener('pointermove', event => {
-			const at = event.pointerType !== 'touch' && event.target.closest('[data-node]')?.dataset.node;
+			const at = event.pointerType !== 'touch' &&
+				event.target.closest('[data-node]')?.dataset.node;
 			if (at)
 				showTip(event, graph.nodes[at].fn, this.facts(graph.nodes[at].fn));
 			else
@@ -65,26 +80,39 @@ class CallGraph {
 
 	facts(fn) {
 		const {functions, facts, graph} = data;
-		const time = name => [functions[name][fn], formatTime(functions[name][fn]) + ' · ' + formatShare(functions[name][fn], graph.total)][1];
-		return [...facts.unit === 'calls' ? [] : [['Self', time('self_ns')], ['Inclusive', time('inclusive_ns')]], ['Calls', formatCount(functions.calls[fn])]];
+		const time = name => [functions[name][fn], formatTime(functions[name][fn]) + ' · ' +
+			formatShare(functions[name][fn], graph.total)][1];
+		return [...facts.unit === 'calls' ? [] : [['Self', time('self_ns')], ['Inclusive',
+			time('inclusive_ns')]], ['Calls', formatCount(functions.calls[fn])]];
 	}
 
 	makeNode({fn, at: [x, y, width, height]}, i) {
 		const name = shortName(functionName(fn)), most = Math.floor((width - 12) / 6.7);
-		const lines = [name.length > most ? name.slice(0, most - 1) + '…' : name, ...this.facts(fn).map(([title, text]) => title === 'Calls' ? text + (text === '1' ? ' call' : ' calls') : title.toLowerCase() + ' ' + text)];
+		const lines = [name.length > most ? name.slice(0, most - 1) + '…' : name,
+			...this.facts(fn).map(([title, text]) => title === 'Calls' ? text +
+				(text === '1' ? ' call' : ' calls') :
+				title.toLowerCase() + ' ' + text)];
 		const high = (height - 10) / lines.length;
-		const box = makeSvg('g', {role: 'button', tabindex: i ? -1 : 0, 'data-node': i, 'aria-pressed': 'false'},
-			makeSvg('rect', {x: x - width / 2, y: y - height / 2, width, height, rx: 4}),
+		const box = makeSvg('g', {role: 'button', tabindex: i ? -1 : 0, 'data-node': i,
+			'aria-pressed': 'false'},
+			makeSvg('rect',
+				{x: x - width / 2, y: y - height / 2, width, height, rx: 4}),
 			// Read aloud as words.
-			...lines.flatMap((text, line) => [makeSvg('text', {x, y: y - height / 2 + 5 + (line + 0.72) * high, class: line ? 'more' : 'name'}, text), ' ']));
+			...lines.flatMap((text, line) => [makeSvg('text', {x, y: y - height / 2 +
+				5 + (line + 0.72) * high, class: line ? 'more' : 'name'}, text),
+				' ']));
 		return {box, fn};
 	}
 
 	makeEdge({from, to, calls, inclusive, x, y, at}) {
 		const share = Math.min(1, (inclusive ?? calls) / (data.graph.total || 1));
-		const line = makeSvg('g', {class: 'edge'}, makeSvg('path', {d: curveOf(at), 'stroke-width': (0.8 + 4 * share).toFixed(1), class: 'line'}),
-			makeSvg('path', {d: arrowHead(at), class: 'head'}), makeSvg('text', {x, y: y + 4}, formatCount(calls)),
-			makeSvg('title', null, functionName(data.graph.nodes[from].fn) + ' → ' + functionName(data.graph.nodes[to].fn) + ': ' + plural(calls, 'call') +
+		const line = makeSvg('g', {class: 'edge'}, makeSvg('path', {d: curveOf(at),
+			'stroke-width': (0.8 + 4 * share).toFixed(1), class: 'line'}),
+			makeSvg('path', {d: arrowHead(at), class: 'head'}),
+			makeSvg('text', {x, y: y + 4}, formatCount(calls)),
+			makeSvg('title', null, functionName(data.graph.nodes[from].fn) +
+				' → ' + functionName(data.graph.nodes[to].fn) + ': ' +
+				plural(calls, 'call') +
 				(inclusive === undefined ? '' : ', ' + formatTime(inclusive))));
 		return {line, from, to};
 	}
@@ -92,7 +120,8 @@ class CallGraph {
 	// 0: all of it.
 	scale(to) {
 		const {width, height} = data.graph;
-		const fit = Math.min(this.place.clientWidth / (width + 16), this.place.clientHeight / (height + 16), 1.3);
+		const fit = Math.min(this.place.clientWidth / (width + 16),
+			this.place.clientHeight / (height + 16), 1.3);
 		this.zoom = Math.min(Math.max(to || fit, 0.1), 4);
 		this.svg.setAttribute('width', Math.round((width + 16) * this.zoom));
 		this.svg.setAttribute('height', Math.round((height + 16) * this.zoom));
@@ -103,7 +132,8 @@ class CallGraph {
 			return;
 		if (this.fresh) {
 			this.fresh = false;
-			this.scale(Math.max(0.5, Math.min(1, this.place.clientWidth / (data.graph.width + 16))));
+			this.scale(Math.max(0.5,
+				Math.min(1, this.place.clientWidth / (data.graph.width + 16))));
 		}
 		const hits = searchHits();
 		const selected = this.nodes.findIndex(({fn}) => String(fn) === state.fn);
@@ -113,7 +143,8 @@ class CallGraph {
 			box.setAttribute('class', hits && !hits[fn] ? 'pale' : '');
 		});
 		for (const {line, from, to} of this.edges)
-			line.setAttribute('class', selected >= 0 && (from === selected || to === selected) ? 'edge on' : 'edge');
+			line.setAttribute('class', selected >= 0 && (from === selected ||
+				to === selected) ? 'edge on' : 'edge');
 		if (selected >= 0)
 			this.move(selected);
 	}
@@ -150,8 +181,10 @@ class CallGraph {
 			return;
 		const {at} = this;
 		const next = {
-			ArrowUp: () => this.edges.find(({from, to}) => to === at && from !== at)?.from,
-			ArrowDown: () => this.edges.find(({from, to}) => from === at && to !== at)?.to,
+			ArrowUp: () => this.edges.find(({from, to}) => to === at &&
+				from !== at)?.from,
+			ArrowDown: () => this.edges.find(({from, to}) => from === at &&
+				to !== at)?.to,
 			ArrowLeft: () => this.beside(-1),
 			ArrowRight: () => this.beside(1),
 			'+': () => this.scale(this.zoom * 1.25),

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys that work anywhere. page.html lists them all.
 
-const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree', 'transitions', 'contention', 'latency', 'graph'];
-const hasTab = tab => tab === 'latency' ? data.heat : !rowTables[tab] && tab !== 'graph' || data[tab];
+const tabs = ['flame', 'timeline', 'table', 'sandwich', 'tree', 'transitions', 'contention',
+	'latency', 'graph'];
+const hasTab = tab => tab === 'latency' ? data.heat : !rowTables[tab] && tab !== 'graph' ||
+	data[tab];
 // Those that this recording has something for. Before all of it is read nobody knows.
 const knownTabs = () => tabs.filter(tab => !data.loaded || hasTab(tab));
 const themes = ['auto', 'light', 'dark'];
 const selectedFunction = () => stateIndex(state.fn, data.functions.count);
 
 // The flame graph in sight, if there is one.
-const currentFlame = () => ({flame: views.flame, timeline: views.part, sandwich: views.sandwich?.callees})[state.tab];
+const currentFlame = () => ({flame: views.flame, timeline: views.part,
+	sandwich: views.sandwich?.callees})[state.tab];
 
 function focusOn(fn) {
 	if (fn >= 0)
-		change({tab: state.tab === 'tree' ? 'tree' : 'flame', focus: String(fn), inverted: '', zoom: ''});
+		change({tab: state.tab === 'tree' ? 'tree' : 'flame', focus: String(fn),
+			inverted: '', zoom: ''});
 }
 
 function hide(fn) {
 	const hidden = hiddenFunctions();
 	if (fn >= 0)
-		change({hide: [...hidden.add(fn)].join('.'), focus: state.focus === String(fn) ? '' : state.focus, zoom: ''});
+		change({hide: [...hidden.add(fn)].join('.'),
+			focus: state.focus === String(fn) ? '' : state.focus, zoom: ''});
 }
 
 const keys = {
@@ -57,7 +62,8 @@ function pressKey(event) {
 		return;
 	// After a wheel, or a click on a button, no canvas may have the focus.
 	if (/^([-+0v]|Escape|Backspace)$/.test(event.key))
-		(state.tab === 'timeline' && data.time ? views.timeline : currentFlame())?.key(event);
+		(state.tab === 'timeline' && data.time ? views.timeline :
+			currentFlame())?.key(event);
 	if (event.defaultPrevented)
 		return;
 	const tab = tabs[event.key - 1];

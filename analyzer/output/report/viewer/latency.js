@@ -21,7 +21,8 @@ function heatRank({rows, calls}, column, part) {
 
 class HeatMap extends Sheet {
 	constructor(host, picked) {
-		super(host, make('canvas', {tabindex: 0, role: 'application', 'aria-label': 'Latency over time'}));
+		super(host, make('canvas',
+			{tabindex: 0, role: 'application', 'aria-label': 'Latency over time'}));
 		this.picked = picked;
 		const on = (name, action) => this.canvas.addEventListener(name, action.bind(this));
 		on('pointermove', this.move);
@@ -60,8 +61,10 @@ class HeatMap extends Sheet {
 	}
 
 	hit(x, y) {
-		const column = Math.floor((x - HEAT_SIDE) / this.columnWidth), row = Math.floor((this.height - HEAT_FOOT - y) / this.rowHeight);
-		return column >= 0 && column < data.heat.columns && row >= 0 && row < this.map.rows ? {column, row} : null;
+		const column = Math.floor((x - HEAT_SIDE) / this.columnWidth),
+			row = Math.floor((this.height - HEAT_FOOT - y) / this.rowHeight);
+		return column >= 0 && column < data.heat.columns && row >= 0 &&
+			row < this.map.rows ? {column, row} : null;
 	}
 
 	paint(pen) {
@@ -76,7 +79,8 @@ class HeatMap extends Sheet {
 		for (let row = 0; row <= rows; row += each) {
 			fillBox(pen, theme.faint, HEAT_SIDE, Math.round(this.y(row)), width, 1);
 			pen.fillStyle = theme.dim;
-			pen.fillText(formatTime(Math.round(bounds[row])), 10, Math.max(this.y(row), 8));
+			pen.fillText(formatTime(Math.round(bounds[row])), 10,
+				Math.max(this.y(row), 8));
 		}
 		pen.fillStyle = theme.accent;
 		// Few calls are seen beside many.
@@ -85,7 +89,8 @@ class HeatMap extends Sheet {
 			if (!calls[at])
 				continue;
 			pen.globalAlpha = 0.18 + 0.82 * Math.log(calls[at] + 1) / scale;
-			pen.fillRect(this.x(Math.floor(at / rows)), this.y(at % rows + 1), Math.max(wide - 0.5, 0.5), Math.max(high - 0.5, 0.5));
+			pen.fillRect(this.x(Math.floor(at / rows)), this.y(at % rows + 1),
+				Math.max(wide - 0.5, 0.5), Math.max(high - 0.5, 0.5));
 		}
 		pen.globalAlpha = 1;
 		for (const [, part, dash] of HEAT_LINES)
@@ -94,7 +99,8 @@ class HeatMap extends Sheet {
 		if (this.at && wide) {
 			pen.strokeStyle = theme.found;
 			pen.lineWidth = 2;
-			pen.strokeRect(this.x(this.at.column), this.y(this.at.row + 1), Math.max(wide, 4), Math.max(high, 4));
+			pen.strokeRect(this.x(this.at.column), this.y(this.at.row + 1),
+				Math.max(wide, 4), Math.max(high, 4));
 		}
 	}
 
@@ -124,7 +130,8 @@ class HeatMap extends Sheet {
 		fillBox(pen, theme.line, HEAT_SIDE, low, room, 1);
 		pen.fillStyle = theme.dim;
 		for (const mark of at) {
-			const x = Math.round(HEAT_SIDE + mark / whole * room), text = formatMark(mark + data.facts.start, step);
+			const x = Math.round(HEAT_SIDE + mark / whole * room),
+				text = formatMark(mark + data.facts.start, step);
 			pen.fillRect(x, low, 1, 5);
 			if (x + pen.measureText(text).width < this.width)
 				pen.fillText(text, x + 3, low + 13);
@@ -134,15 +141,20 @@ class HeatMap extends Sheet {
 	facts({column, row}) {
 		const {map} = this;
 		const rank = part => heatRank(map, column, part);
-		const atMost = row => row < 0 ? '–' : 'up to ' + formatTime(Math.round(map.bounds[row + 1]));
+		const atMost = row => row < 0 ? '–' :
+			'up to ' + formatTime(Math.round(map.bounds[row + 1]));
 		return [['Calls', formatCount(map.calls[column * map.rows + row])],
-			['Took', formatTime(Math.round(map.bounds[row])) + ' – ' + formatTime(Math.round(map.bounds[row + 1]))],
-			['Began', formatTime(heatColumn(column) + data.facts.start) + ' – ' + formatTime(heatColumn(column + 1) + data.facts.start)],
-			...HEAT_LINES.map(([title, part]) => [title + ' then', atMost(rank(part))])];
+			['Took', formatTime(Math.round(map.bounds[row])) + ' – ' +
+				formatTime(Math.round(map.bounds[row + 1]))],
+			['Began', formatTime(heatColumn(column) + data.facts.start) + ' – ' +
+				formatTime(heatColumn(column + 1) + data.facts.start)],
+			...HEAT_LINES.map(([title, part]) => [title + ' then',
+				atMost(rank(part))])];
 	}
 
 	move(event) {
-		const at = event.pointerType !== 'touch' && this.map && this.hit(...this.place(event));
+		const at = event.pointerType !== 'touch' && this.map &&
+			this.hit(...this.place(event));
 		if (at)
 			showTip(event, this.map.fn, this.facts(at));
 		else
@@ -162,7 +174,8 @@ class HeatMap extends Sheet {
 			return;
 		const at = this.at || {column: -1, row: heatRank(map, 0, 0.5)};
 		const most = data.heat.columns - 1;
-		const to = (column, row) => this.pick({column: Math.min(Math.max(column, 0), most), row: Math.min(Math.max(row, 0), map.rows - 1)});
+		const to = (column, row) => this.pick({column: Math.min(Math.max(column, 0), most),
+			row: Math.min(Math.max(row, 0), map.rows - 1)});
 		const keys = {
 			ArrowLeft: () => to(at.column - 1, at.row),
 			ArrowRight: () => to(at.column + 1, at.row),
@@ -195,15 +208,22 @@ class Latency {
 		this.why = make('p.empty');
 		this.place = make('div.part.heat');
 		this.said = make('span', {role: 'status'});
-		this.go = make('button.link', {type: 'button', hidden: '', onclick: () => showColumn(this.map.at.column)}, 'Show this time in the timeline');
+		this.go = make('button.link', {type: 'button', hidden: '', onclick: () =>
+			showColumn(this.map.at.column)}, 'Show this time in the timeline');
 		this.foot = make('p.note', null, this.said, ' ', this.go);
 		this.body = make('tbody');
 		this.note = make('p.note');
 		host.replaceChildren(
-			make('div.halves', null, make('h2', null, this.title, ' ', this.about), this.why, this.place, this.foot),
-			make('div.edges', {tabindex: 0, role: 'group', 'aria-label': 'Slowest calls'},
-				make('table.edges.slowest', null, make('caption', null, 'Slowest calls, as recorded'),
-					make('thead', null, make('tr', null, ['Takes', 'Begins at', 'Thread', 'Calls inside'].map(text => make('th', {scope: 'col'}, text)))), this.body), this.note));
+			make('div.halves', null, make('h2', null, this.title, ' ', this.about),
+				this.why, this.place, this.foot),
+			make('div.edges',
+				{tabindex: 0, role: 'group', 'aria-label': 'Slowest calls'},
+				make('table.edges.slowest', null,
+					make('caption', null, 'Slowest calls, as recorded'),
+					make('thead', null, make('tr', null, ['Takes', 'Begins at',
+						'Thread', 'Calls inside'].map(text => make('th',
+							{scope: 'col'}, text)))), this.body),
+					this.note));
 		this.map = new HeatMap(this.place, at => this.say(at));
 	}
 
@@ -214,12 +234,16 @@ class Latency {
 		const map = data.heat.maps.get(fn);
 		const timed = fn >= 0 && data.functions.timed_calls[fn];
 		this.title.textContent = fn < 0 ? 'No function was called' : functionName(fn);
-		this.about.textContent = map ? plural(timed, 'call') + ' of all threads, by start and duration, with p50 (line) and p99 (dashes) of each ' +
+		this.about.textContent = map ? plural(timed, 'call') + ' of all threads, ' +
+			'by start and duration, with p50 (line) and p99 (dashes) of each ' +
 			formatTime(heatColumn(1)) + '. Times are as in the table.' : '';
 		this.why.hidden = map;
-		this.why.textContent = fn < 0 ? '' : timed ? 'This report has latency over time for the ' + plural(data.heat.maps.size, 'function') +
-			' with the most inclusive time, and this is not one of them. ‘teeperf report --heat-maps N’ makes more.' :
-			'No durations of its calls are known' + (data.functions.calls[fn] ? ': they were only counted.' : '.');
+		this.why.textContent = fn < 0 ? '' : timed ? 'This report has latency ' +
+			'over time for the ' + plural(data.heat.maps.size, 'function') +
+			' with the most inclusive time, and this is not one of them. ' +
+			'‘teeperf report --heat-maps N’ makes more.' :
+			'No durations of its calls are known' +
+			(data.functions.calls[fn] ? ': they were only counted.' : '.');
 		this.place.hidden = this.foot.hidden = !map;
 		this.map.show(map);
 		this.say(this.map.at);
@@ -228,7 +252,8 @@ class Latency {
 
 	say(at) {
 		this.go.hidden = !at;
-		this.said.textContent = at ? this.map.facts(at).slice(0, 3).map(([title, text]) => title + ' ' + text).join(' · ') :
+		this.said.textContent = at ? this.map.facts(at).slice(0,
+			3).map(([title, text]) => title + ' ' + text).join(' · ') :
 			'Click a cell, or use the arrow keys, to see its numbers.';
 	}
 
@@ -237,13 +262,25 @@ class Latency {
 		const calls = of.get(fn) || [];
 		this.body.replaceChildren(...calls.map((call, i) => {
 			const thread = data.facts.threads[call.thread];
-			return make('tr', null, make('td', null, thread ? make('button.link', {type: 'button', title: 'Show it in the timeline', onclick: () => showSlowest(fn, i)}, formatTime(call.duration)) : formatTime(call.duration)),
-				make('td', null, formatTime(call.start + data.facts.start)), make('td', null, thread ? thread.title : 'not shown'),
-				make('td', {title: call.full ? 'All of them are drawn' : 'Only the longest of them are drawn'}, formatCount(call.inside) + (call.full ? '' : ' *')));
+			return make('tr', null, make('td', null, thread ? make('button.link',
+				{type: 'button', title: 'Show it in the timeline',
+					onclick: () => showSlowest(fn, i)},
+				formatTime(call.duration)) : formatTime(call.duration)),
+				make('td', null, formatTime(call.start + data.facts.start)),
+				make('td', null, thread ? thread.title : 'not shown'),
+				make('td', {title: call.full ? 'All of them are drawn' :
+					'Only the longest of them are drawn'},
+					formatCount(call.inside) + (call.full ? '' : ' *')));
 		}));
 		const part = calls.some(call => !call.full && call.thread >= 0);
-		this.note.textContent = !most ? 'This report was made without slowest calls (--slowest 0).' :
-			!calls.length ? (left ? 'The report has them for the ' + plural(of.size, 'function') + ' with the most inclusive time.' : 'There are none.') :
-				part ? '* Only the longest of the calls inside are drawn: ‘teeperf report --slowest-calls N’ sets their number for all functions together.' : 'The timeline draws them with all calls inside.';
+		this.note.textContent = !most ?
+			'This report was made without slowest calls (--slowest 0).' :
+			!calls.length ? (left ? 'The report has them for the ' +
+				plural(of.size, 'function') + ' with the most inclusive time.' :
+				'There are none.') :
+				part ? '* Only the longest of the calls inside are drawn: ' +
+				'‘teeperf report --slowest-calls N’ sets their number ' +
+				'for all functions together.' :
+				'The timeline draws them with all calls inside.';
 	}
 }

@@ -8,7 +8,8 @@ function makeView(tab) {
 	const flame = (place, label, keep) => new Flame(place, {label, up: () => state.up, keep,
 		selected: (fn, it) => choose(it, {fn: fn < 0 ? '' : String(fn)})});
 	if (tab === 'flame') {
-		views.flame = flame(host, 'Flame graph. The call tree is the same as a table.', true);
+		views.flame = flame(host, 'Flame graph. The call tree is the same as a table.',
+			true);
 	} else if (tab === 'timeline') {
 		byId('no-timeline').hidden = true;
 		byId('part').hidden = false;
@@ -16,22 +17,28 @@ function makeView(tab) {
 		host.append(byId('split'), byId('part'));
 		views.part = flame(byId('part'), 'Flame graph of the selection', false);
 	} else {
-		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid, transitions: RowTable, contention: RowTable, latency: Latency, graph: CallGraph}[tab](host, tab);
+		views[tab] = new {table: FunctionTable, sandwich: Sandwich, tree: TreeGrid,
+			transitions: RowTable, contention: RowTable, latency: Latency,
+			graph: CallGraph}[tab](host, tab);
 	}
 }
 
 // What has been chosen, with a way back for each.
 function showChips() {
-	const chip = (text, patch) => make('button.chip', {type: 'button', title: 'Remove', onclick: () => change({zoom: '', ...patch})},
+	const chip = (text, patch) => make('button.chip',
+		{type: 'button', title: 'Remove', onclick: () => change({zoom: '', ...patch})},
 		text, make('span', {'aria-hidden': true}, '×'));
 	const range = selectedRange();
 	const focus = focusFunction();
 	const hidden = [...hiddenFunctions()];
 	byId('chips').replaceChildren(...[
-		range && chip('Selected: ' + describeRange(range) + ', times as recorded', {range: ''}),
+		range && chip('Selected: ' + describeRange(range) + ', times as recorded',
+			{range: ''}),
 		focus >= 0 && chip('Focus: ' + functionName(focus), {focus: ''}),
-		...hidden.map(fn => chip('Hidden: ' + functionName(fn), {hide: hidden.filter(it => it !== fn).join('.')})),
-		state.search && make('span.found', {role: 'status'}, plural(searchHits().reduce((sum, hit) => sum + hit, 0), 'function') +
+		...hidden.map(fn => chip('Hidden: ' + functionName(fn),
+			{hide: hidden.filter(it => it !== fn).join('.')})),
+		state.search && make('span.found', {role: 'status'},
+			plural(searchHits().reduce((sum, hit) => sum + hit, 0), 'function') +
 			', ' + formatShare(searchShare(), 1) + ' with what they call'),
 	].filter(Boolean));
 }
@@ -46,9 +53,11 @@ function showTools() {
 		parts: currentSums().parts,
 	};
 	for (const tool of byId('tools').children) {
-		tool.hidden = !tool.dataset.tabs.includes(state.tab) || (tool.dataset.if && !known[tool.dataset.if]);
+		tool.hidden = !tool.dataset.tabs.includes(state.tab) ||
+			(tool.dataset.if && !known[tool.dataset.if]);
 		for (const button of tool.querySelectorAll('button[value]'))
-			button.setAttribute('aria-pressed', button.value === state[tool.dataset.name]);
+			button.setAttribute('aria-pressed',
+				button.value === state[tool.dataset.name]);
 	}
 	for (const select of document.querySelectorAll('select[name]'))
 		select.value = state[select.name];
@@ -96,7 +105,9 @@ function showView(tab, names) {
 		showSplit();
 		views.timeline.show();
 		byId('part-all').hidden = range;
-		byId('part-title').textContent = range ? 'Selected: ' + describeRange(range) + '. Its edges snap to ' + formatTime(data.facts.span / data.time.cells) + '.' : '';
+		byId('part-title').textContent = range ? 'Selected: ' + describeRange(range) +
+			'. Its edges snap to ' + formatTime(data.facts.span / data.time.cells) +
+			'.' : '';
 		views.part.show(currentTree(), 0);
 	} else if (tab === 'flame') {
 		views.flame.rewind ||= names.includes('up');
@@ -125,16 +136,21 @@ function listen() {
 	byId('theme').addEventListener('click', keys.t);
 	byId('keys').addEventListener('click', keys['?']);
 	byId('select-view').addEventListener('click', () => views.timeline?.selectView());
-	byId('acts').addEventListener('click', event => keys[event.target.closest('[value]')?.value]?.());
+	byId('acts').addEventListener('click',
+		event => keys[event.target.closest('[value]')?.value]?.());
 	byId('tools').addEventListener('click', event => {
 		const button = event.target.closest('.choice button');
 		if (button)
-			change({[button.parentNode.dataset.name]: button.value === state[button.parentNode.dataset.name] ? button.dataset.off ?? button.value : button.value, zoom: ''});
+			change({[button.parentNode.dataset.name]: button.value ===
+				state[button.parentNode.dataset.name] ? button.dataset.off ??
+				button.value : button.value, zoom: ''});
 	});
 	for (const select of document.querySelectorAll('select[name]'))
-		select.addEventListener('change', () => change({[select.name]: select.value, ...(select.name === 'thread' && {range: '', zoom: ''})}));
+		select.addEventListener('change', () => change({[select.name]: select.value,
+			...(select.name === 'thread' && {range: '', zoom: ''})}));
 	const list = document.querySelector('.tabs');
-	list.addEventListener('click', event => event.target.value && change({tab: event.target.value}));
+	list.addEventListener('click', event => event.target.value &&
+		change({tab: event.target.value}));
 	list.addEventListener('keydown', event => {
 		const shown = tabs.filter(tab => !byId('tab-' + tab).hidden);
 		const step = {ArrowRight: 1, ArrowLeft: shown.length - 1}[event.key];
@@ -169,7 +185,8 @@ async function main() {
 		await loadMore();
 		const threads = document.querySelector('[name="thread"]');
 		threads.hidden = data.facts.threads.length < 2;
-		threads.append(...data.facts.threads.map((thread, i) => make('option', {value: i, disabled: thread.path.length ? null : ''}, thread.title)));
+		threads.append(...data.facts.threads.map((thread, i) => make('option',
+			{value: i, disabled: thread.path.length ? null : ''}, thread.title)));
 		data.loaded = true;
 		render(Object.keys(state));
 		document.documentElement.dataset.loaded = 'yes';

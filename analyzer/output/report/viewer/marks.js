@@ -11,7 +11,8 @@ function readMarks(bytes) {
 	for (let name, last = -data.facts.start; (name = numbers.text());) {
 		const time = last += numbers.next();
 		const kind = numbers.next();
-		data.marks.push({name, time, duration: kind < 2 ? -1 - kind : kind - 2, thread: numbers.next() - 1});
+		data.marks.push({name, time, duration: kind < 2 ? -1 - kind : kind - 2,
+			thread: numbers.next() - 1});
 	}
 }
 
@@ -32,7 +33,8 @@ function paintMarks(timeline, pen) {
 		}
 		pen.globalAlpha = 1;
 		if (duration !== -1)
-			pen.fillRect(Math.max(x, gutter), AXIS - 3, Math.max(x1 - Math.max(x, gutter), 1), 3);
+			pen.fillRect(Math.max(x, gutter), AXIS - 3,
+				Math.max(x1 - Math.max(x, gutter), 1), 3);
 		const left = Math.max(x, gutter) + 3;
 		if (left < free)
 			continue;
@@ -53,5 +55,6 @@ function markHit(timeline, x, y) {
 	const facts = [['At', formatTime(Math.max(0, mark.time + data.facts.start))]];
 	if (mark.duration >= 0)
 		facts.push(['Takes', formatTime(mark.duration)]);
-	return {index: mark.thread < 0 ? undefined : mark.thread, title: mark.name, place: mark.duration === -1 ? 'mark' : 'phase', facts};
+	return {index: mark.thread < 0 ? undefined : mark.thread, title: mark.name,
+		place: mark.duration === -1 ? 'mark' : 'phase', facts};
 }

@@ -20,7 +20,8 @@ function selectedRange() {
 	const from = Number(match[1]), to = Math.min(Number(match[2]), data.time.cells);
 	const all = data.facts.threads.length;
 	const threads = numberList(match[3].slice(1)).filter(i => i < all);
-	return from < to ? {from, to, threads: threads.length ? threads : data.facts.threads.map((_, i) => i)} : null;
+	return from < to ? {from, to,
+		threads: threads.length ? threads : data.facts.threads.map((_, i) => i)} : null;
 }
 
 /*
@@ -54,11 +55,13 @@ const insideShare = remember(() => [state.range, state.thread, state.weight, loa
 	const sums = currentSums();
 	const {inside, self_ns: self, count} = data.functions;
 	if (!sums.part && sums.wall && !sums.before) {
-		const add = all => self.reduce((sum, ns, fn) => sum + (fn < count && (all || inside[fn]) ? ns : 0), 0);
+		const add = all => self.reduce((sum, ns, fn) => sum +
+			(fn < count && (all || inside[fn]) ? ns : 0), 0);
 		return add(false) / (add(true) || 1);
 	}
 	const paths = insidePaths();
-	return sums.self.reduce((sum, ns, i) => sum + paths[i] * ns, 0) / (sums.self.reduce((sum, ns) => sum + ns, 0) || 1);
+	return sums.self.reduce((sum, ns, i) => sum + paths[i] * ns,
+		0) / (sums.self.reduce((sum, ns) => sum + ns, 0) || 1);
 });
 
 const insidePaths = remember(() => 1, () => {
@@ -87,19 +90,22 @@ function addBelow(own, parent) {
 const currentSums = remember(() => [state.range, state.thread, state.weight, loadedPart()], () => {
 	const range = selectedRange();
 	const thread = threadIndex();
-	const time = !range && data.facts.times && TIMES.includes(state.weight) ? state.weight : 'self';
+	const time = !range && data.facts.times && TIMES.includes(state.weight) ? state.weight :
+		'self';
 	const sums = sumPaths(range, range ? -1 : thread, time);
 	sums.range = range;
 	sums.wall = time === 'self';
 	sums.inside = data.joined ? sums.self.map((ns, i) => insidePaths()[i] && ns) : null;
 	// What self times are made up of, where it is known and is not the width already.
-	sums.parts = data.facts.times && !range && sums.wall ? TIMES.map(name => sumPaths(null, thread, name).self) : null;
+	sums.parts = data.facts.times && !range && sums.wall ?
+		TIMES.map(name => sumPaths(null, thread, name).self) : null;
 	const calls = (state.weight === 'calls' || data.facts.unit === 'calls') && !range;
 	sums.weight = calls ? sums.calls : sums.self;
 	sums.baseWeight = calls ? sums.baseCalls : sums.baseSelf;
 	// Widths as they were before; colours still say what has changed.
 	if (state.weight === 'before' && sums.baseSelf)
-		Object.assign(sums, {weight: sums.baseSelf, self: sums.baseSelf, calls: sums.baseCalls, before: true,
+		Object.assign(sums, {weight: sums.baseSelf, self: sums.baseSelf,
+			calls: sums.baseCalls, before: true,
 			baseWeight: sums.self});
 	const {parent} = data.paths;
 	sums.total = addBelow(sums.weight, parent);
@@ -115,7 +121,8 @@ const nameRanks = remember(() => 1, () => {
 	const sorted = Array.from(names, (_, i) => i).sort((a, b) => compare(names[a], names[b]));
 	const ranks = new Int32Array(names.length);
 	for (let i = 1; i < sorted.length; i++)
-		ranks[sorted[i]] = ranks[sorted[i - 1]] + (compare(names[sorted[i - 1]], names[sorted[i]]) ? 1 : 0);
+		ranks[sorted[i]] = ranks[sorted[i - 1]] +
+			(compare(names[sorted[i - 1]], names[sorted[i]]) ? 1 : 0);
 	return ranks;
 });
 
@@ -285,8 +292,10 @@ class Backward {
 	constructor(sums, {of = -1, hidden = new Set(), recursion = false, order = 'weight'}) {
 		const {count, fn, level} = data.paths;
 		work.trees++;
-		Object.assign(this, {sums, hidden, recursion, falls: order === 'weight' && !sums.baseWeight});
-		for (const column of ['fn', 'parent', 'depth', 'total', 'calls', 'from', 'to', 'kids'])
+		Object.assign(this,
+			{sums, hidden, recursion, falls: order === 'weight' && !sums.baseWeight});
+		for (const column of ['fn', 'parent', 'depth', 'total', 'calls', 'from', 'to',
+				'kids'])
 			this[column] = [];
 		this.base = sums.baseWeight ? [] : null;
 		this.parts = sums.parts && sums.parts.map(() => []);
@@ -294,14 +303,16 @@ class Backward {
 		const outermost = times => times && times.map((time, i) => level[i] ? 0 : time);
 		this.own = of < 0 ? sums.weight : outermost(sums.total);
 		this.ownBase = of < 0 ? sums.baseWeight : outermost(sums.baseTotal);
-		this.ownParts = sums.parts && (of < 0 ? sums.parts : sums.parts.map(part => outermost(addBelow(part, data.paths.parent))));
+		this.ownParts = sums.parts && (of < 0 ? sums.parts :
+			sums.parts.map(part => outermost(addBelow(part, data.paths.parent))));
 		const root = this.add(-1, of);
 		// The paths of each node, from `from` to before `to`. Places are the paths that the
 		// next step names: callers, or at first the functions themselves.
 		this.path = new Int32Array(count);
 		let end = 0;
 		for (let i = 1; i < count; i++)
-			if ((of < 0 || fn[i] === of) && (this.own[i] > 0 || sums.calls[i] > 0 || this.ownBase?.[i] > 0))
+			if ((of < 0 || fn[i] === of) && (this.own[i] > 0 || sums.calls[i] > 0 ||
+					this.ownBase?.[i] > 0))
 				this.path[end++] = i;
 		this.path = this.path.slice(0, end);
 		this.place = this.path.slice();
@@ -400,7 +411,8 @@ class Backward {
 // Places of nodes in preorder: a node and all below it are from `at` to before `at + size`; `order`
 // has the nodes of the places.
 function preorderOf({count, parent}) {
-	const size = new Int32Array(count).fill(1), at = new Int32Array(count), next = new Int32Array(count);
+	const size = new Int32Array(count).fill(1), at = new Int32Array(count),
+		next = new Int32Array(count);
 	for (let i = count - 1; i > 0; i--)
 		size[parent[i]] += size[i];
 	const order = new Int32Array(count);
@@ -443,10 +455,13 @@ function pairsOf(tree, fn, up) {
 
 // The tree of flame graph and call tree.
 const currentTree = remember(
-	() => [state.range, state.thread, state.weight, state.order, state.inverted, state.recursion, state.focus, state.hide, loadedPart()],
+	() => [state.range, state.thread, state.weight, state.order, state.inverted,
+		state.recursion, state.focus, state.hide, loadedPart()],
 	() => {
-		const options = {focus: focusFunction(), hidden: hiddenFunctions(), recursion: Boolean(state.recursion), order: state.order};
-		return state.inverted ? new Backward(currentSums(), options) : new Forward(currentSums(), options);
+		const options = {focus: focusFunction(), hidden: hiddenFunctions(),
+			recursion: Boolean(state.recursion), order: state.order};
+		return state.inverted ? new Backward(currentSums(), options) :
+			new Forward(currentSums(), options);
 	});
 
 // The functions that were running at a node, the innermost first.

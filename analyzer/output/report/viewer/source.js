@@ -29,12 +29,14 @@ const timedPaths = remember(() => [state.thread, state.range, loadedPart()], () 
  */
 function callsOf(fn) {
 	const sites = data.sources.calls?.find(it => it.fn === fn)?.sites;
-	const callees = pairsOf(timedPaths(), fn, false).filter(pair => pair.fn >= 0 && !isSmaller(pair.fn));
+	const callees = pairsOf(timedPaths(), fn,
+		false).filter(pair => pair.fn >= 0 && !isSmaller(pair.fn));
 	for (const pair of callees) {
 		pair.lines = new Map();
 		for (let i = 0; sites && i < sites.length; i += 3)
 			if (sites[i + 1] === pair.fn)
-				pair.lines.set(sites[i], [...pair.lines.get(sites[i]) || [], data.sources.inlined[sites[i + 2] - 1]].filter(Boolean));
+				pair.lines.set(sites[i], [...pair.lines.get(sites[i]) || [],
+					data.sources.inlined[sites[i + 2] - 1]].filter(Boolean));
 	}
 	return {known: Boolean(sites), callees};
 }
@@ -44,11 +46,13 @@ function linesInWords({lines}) {
 	const numbers = [...lines.keys()].filter(Boolean).map(String);
 	if (!numbers.length)
 		return 'an unknown line';
-	const words = (numbers.length > 1 ? 'lines ' : 'line ') + new Intl.ListFormat('en-GB').format(numbers) + (lines.has(0) ? ' and elsewhere' : '');
+	const words = (numbers.length > 1 ? 'lines ' : 'line ') + new Intl.ListFormat('en-GB')
+		.format(numbers) + (lines.has(0) ? ' and elsewhere' : '');
 	return words + (lines.size > 1 ? ' together' : '');
 }
 
-const inlinedInWords = inlined => inlined?.length ? ', in code inlined from ' + inlined.join('; ') : '';
+const inlinedInWords = inlined => inlined?.length ? ', in code inlined from ' + inlined.join('; ') :
+	'';
 
 // Of each line of the source the calls of other functions there, by the functions that begin in it.
 function callsByLine(fns) {
@@ -64,30 +68,40 @@ function callsByLine(fns) {
 function sumOfLine(pairs, name, format) {
 	const sum = shared => {
 		const some = pairs.filter(pair => pair.lines.size > 1 === shared);
-		return some.length ? format(some.reduce((all, pair) => all + pair[name], 0)) + (shared ? '*' : '') : '';
+		return some.length ? format(some.reduce((all, pair) => all + pair[name], 0)) +
+			(shared ? '*' : '') : '';
 	};
 	return [sum(false), sum(true)].filter(Boolean).join(' + ');
 }
 
 // The two cells of a line for the calls that it makes.
 function cellsOfCalls(pairs, line, timed, counted) {
-	const inWords = pair => functionName(pair.fn) + ': ' + [counted && plural(pair.calls, 'call'), timed && formatTime(pair.total),
-		pair.lines.size > 1 && linesInWords(pair)].filter(Boolean).join(', ') + inlinedInWords(pair.lines.get(line));
+	const inWords = pair => functionName(pair.fn) + ': ' +
+		[counted && plural(pair.calls, 'call'), timed && formatTime(pair.total),
+			pair.lines.size > 1 && linesInWords(pair)].filter(Boolean).join(', ') +
+				inlinedInWords(pair.lines.get(line));
 	const title = pairs.map(inWords).join('\n') || null;
-	return [make('td', {title}, counted && sumOfLine(pairs, 'calls', formatCount)), make('td', {title}, timed && sumOfLine(pairs, 'total', formatTime))];
+	return [make('td', {title}, counted && sumOfLine(pairs, 'calls', formatCount)),
+		make('td', {title}, timed && sumOfLine(pairs, 'total', formatTime))];
 }
 
 // What the function calls, in words; also what no line is known of.
 function showCallees(fn, timed, counted, isMarked) {
 	const {known, callees} = callsOf(fn);
 	byId('source-note').textContent = !callees.length ? '' :
-		!known ? 'Its calls are shown without lines: the debug information has no call sites of this function. clang writes them with -g and -O1 or higher, and in .dwo files they are not read.' :
-			(isMarked ? '* Several lines call the same function: the number is the sum of these lines. ' : '') +
+		!known ? 'Its calls are shown without lines: the debug information has no ' +
+		'call sites of this function. clang writes them with -g and -O1 or higher, ' +
+		'and in .dwo files they are not read.' :
+			(isMarked ? '* Several lines call the same function: ' +
+				'the number is the sum of these lines. ' : '') +
 				'Calls include those through functions that are not recorded.';
 	byId('source-calls').hidden = !callees.length;
-	byId('source-callees').replaceChildren(...callees.map(pair => make('tr', null, make('td.code', {title: functionName(pair.fn)}, shortName(functionName(pair.fn))),
-		make('td', null, counted && formatCount(pair.calls)), make('td', null, timed && formatTime(pair.total)),
-		make('td.code', null, known && linesInWords(pair) + inlinedInWords([...new Set([...pair.lines.values()].flat())])))));
+	byId('source-callees').replaceChildren(...callees.map(pair => make('tr', null,
+		make('td.code', {title: functionName(pair.fn)}, shortName(functionName(pair.fn))),
+		make('td', null, counted && formatCount(pair.calls)),
+		make('td', null, timed && formatTime(pair.total)),
+		make('td.code', null, known && linesInWords(pair) +
+			inlinedInWords([...new Set([...pair.lines.values()].flat())])))));
 }
 
 function showSource(fn) {
@@ -108,17 +122,22 @@ function showSource(fn) {
 	const isHere = line => source.line <= line && line < source.line + source.text.length;
 	const calls = callsByLine([...begin].flatMap(([line, fns]) => isHere(line) ? fns : []));
 	const isThere = source.text.some((_, i) => calls.has(source.line + i));
-	const isMarked = source.text.some((_, i) => calls.get(source.line + i)?.some(pair => pair.lines.size > 1));
+	const isMarked = source.text.some((_, i) => calls.get(source.line +
+		i)?.some(pair => pair.lines.size > 1));
 	byId('source-name').textContent = functionName(fn);
 	byId('source-place').textContent = source.found + ':' + functions.line[fn];
 	byId('source-lines').replaceChildren(...source.text.map((text, i) => {
 		const line = source.line + i;
 		const fns = begin.get(line) || [];
 		const known = fns.length > 0;
-		return make('tr', {'aria-current': line === functions.line[fn] ? 'true' : null, title: known ? fns.map(functionName).join('\n') : null},
-			make('td', null, String(line)), make('td', null, known && rows[fns[0]].calls !== null && formatCount(sum(fns, 'calls'))),
-			make('td', null, known && timed && formatTime(sum(fns, 'self'))), make('td', null, known && timed && formatTime(sum(fns, 'inclusive'))),
-			isThere && cellsOfCalls(calls.get(line) || [], line, timed, counted), make('td.code', null, text));
+		return make('tr', {'aria-current': line === functions.line[fn] ? 'true' : null,
+			title: known ? fns.map(functionName).join('\n') : null},
+			make('td', null, String(line)), make('td', null, known &&
+				rows[fns[0]].calls !== null && formatCount(sum(fns, 'calls'))),
+			make('td', null, known && timed && formatTime(sum(fns, 'self'))),
+			make('td', null, known && timed && formatTime(sum(fns, 'inclusive'))),
+			isThere && cellsOfCalls(calls.get(line) || [], line, timed, counted),
+			make('td.code', null, text));
 	}));
 	for (const head of document.querySelectorAll('#source .made'))
 		head.hidden = !isThere;

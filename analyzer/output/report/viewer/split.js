@@ -6,7 +6,8 @@ const SPLIT_LEAST = 15, SPLIT_MOST = 85;
 
 const clampSplit = percent => Math.round(Math.min(SPLIT_MOST, Math.max(SPLIT_LEAST, percent)));
 // What the state says, if it is such a number.
-const currentSplit = () => clampSplit(/^\d+$/.test(state.split) ? Number(state.split) : Number(defaults.split));
+const currentSplit = () => clampSplit(/^\d+$/.test(state.split) ? Number(state.split) :
+	Number(defaults.split));
 
 function showSplit() {
 	const share = currentSplit();
@@ -36,7 +37,8 @@ function listenToSplit() {
 	});
 	bar.addEventListener('dblclick', () => change({split: defaults.split}));
 	bar.addEventListener('keydown', event => {
-		const to = {ArrowUp: currentSplit() - 5, ArrowDown: currentSplit() + 5, Home: SPLIT_LEAST, End: SPLIT_MOST,
+		const to = {ArrowUp: currentSplit() - 5, ArrowDown: currentSplit() + 5,
+			Home: SPLIT_LEAST, End: SPLIT_MOST,
 			Enter: Number(defaults.split)}[event.key];
 		if (to === undefined || hasModifier(event))
 			return;

@@ -4,7 +4,8 @@
 
 // All are texts; page.html has buttons for some.
 const defaults = {
-	tab: 'flame', // flame, timeline, table, sandwich, tree, transitions, contention, latency, graph
+	// flame, timeline, table, sandwich, tree, transitions, contention, latency, graph
+	tab: 'flame',
 	zoom: '', // functions from the root of the flame graph down to its widest frame, as 12.0.7
 	order: 'weight', // of frames beside one another: weight, first, name
 	up: '', // 1: flames stand on their root
@@ -49,9 +50,11 @@ function change(patch) {
 	if (!names.length)
 		return;
 	Object.assign(state, patch);
-	const words = Object.keys(defaults).filter(name => state[name] !== defaults[name]).map(name => [name, state[name]]);
+	const words = Object.keys(defaults).filter(name => state[name] !== defaults[name])
+		.map(name => [name, state[name]]);
 	try {
-		history[names.some(name => steps.includes(name)) ? 'pushState' : 'replaceState'](null, '', '#' + new URLSearchParams(words));
+		history[names.some(name => steps.includes(name)) ? 'pushState' :
+			'replaceState'](null, '', '#' + new URLSearchParams(words));
 	} catch {
 		// Browsers take only so many changes in a minute: the next one will be there.
 	}

@@ -17,24 +17,29 @@ const functionRows = remember(() => [state.thread, state.range, state.weight, lo
 	for (let fn = 0; fn < table.all; fn++) {
 		const row = {fn, self: 0, inclusive: 0, calls: sums.range ? null : 0, mean: null};
 		for (const name of timeColumns)
-			row[name] = sums.part ? data.facts.times && !sums.range ? 0 : null : table[name + '_ns']?.[fn] ?? null;
+			row[name] = sums.part ? data.facts.times && !sums.range ? 0 : null :
+				table[name + '_ns']?.[fn] ?? null;
 		if (!sums.part && fn < table.count) {
 			row.calls = table.calls[fn];
 			for (const name of ['self', 'inclusive'])
 				row[name] = table[name + '_ns'][fn];
 			if (table.timed_calls[fn]) {
 				row.mean = table.total_ns[fn] / table.timed_calls[fn];
-				for (const name of ['self_uncertainty', 'min', 'p50', 'p90', 'p99', 'max'])
+				for (const name of ['self_uncertainty', 'min', 'p50', 'p90', 'p99',
+						'max'])
 					row[name] = table[name + '_ns']?.[fn];
 			}
 			if (data.baseline)
-				Object.assign(row, {before: table.base_self_ns[fn], change: row.self - table.base_self_ns[fn], callsBefore: table.base_calls[fn]});
+				Object.assign(row, {before: table.base_self_ns[fn],
+					change: row.self - table.base_self_ns[fn],
+					callsBefore: table.base_calls[fn]});
 		}
 		rows.push(row);
 	}
 	const {count, fn, level, parent} = data.paths;
 	const add = (time, self, inclusive) => {
-		const own = sumPaths(sums.range, threadIndex(), time).self, all = addBelow(own, parent);
+		const own = sumPaths(sums.range, threadIndex(), time).self,
+			all = addBelow(own, parent);
 		for (let i = 1; i < count; i++) {
 			rows[fn[i]][self] += own[i];
 			rows[fn[i]][inclusive] += level[i] ? 0 : all[i];
@@ -65,12 +70,14 @@ function isShown(column) {
 	const {part} = currentSums();
 	const calls = data.facts.unit === 'calls';
 	if (timeColumns.includes(column))
-		return data.functions[column + '_ns'] && !data.baseline && (!part || data.facts.times && !selectedRange());
+		return data.functions[column + '_ns'] && !data.baseline &&
+			(!part || data.facts.times && !selectedRange());
 	if (['before', 'change', 'callsBefore'].includes(column))
 		return data.baseline && !part && !(calls && column !== 'callsBefore');
 	if (['p50', 'p90', 'max', 'histogram'].includes(column))
 		return !part && !calls && !data.baseline;
-	return !(calls && ['self', 'share', 'inclusive', 'mean', 'p99'].includes(column)) && !(part && ['mean', 'p99'].includes(column));
+	return !(calls && ['self', 'share', 'inclusive', 'mean', 'p99'].includes(column)) &&
+		!(part && ['mean', 'p99'].includes(column));
 }
 
 function sortRows(rows) {
@@ -85,7 +92,8 @@ function sortRows(rows) {
 	}[key] || (row => row[key] ?? -1);
 	const text = key === 'name' || key === 'place';
 	const sorted = rows.map(row => [value(row), row]);
-	sorted.sort(([a, x], [b, y]) => (text ? (a < b ? -1 : a > b ? 1 : 0) : b - a) * (up ? -1 : 1) || x.fn - y.fn);
+	sorted.sort(([a, x], [b, y]) => (text ? (a < b ? -1 : a > b ? 1 : 0) : b - a) * (up ? -1 :
+		1) || x.fn - y.fn);
 	return sorted.map(([, row]) => row);
 }
 
@@ -103,7 +111,8 @@ function drawBars(histogram, from, to, width, height) {
 	let path = '';
 	for (let i = 0; i < histogram.length; i += 2) {
 		const high = Math.max(1.5, Math.sqrt(histogram[i + 1] / most) * height);
-		path += 'M' + ((histogram[i] - from) * step).toFixed(2) + ' ' + height + 'v' + (-high).toFixed(2) + 'h' +
+		path += 'M' + ((histogram[i] - from) * step).toFixed(2) + ' ' + height + 'v' +
+			(-high).toFixed(2) + 'h' +
 			Math.max(step * 0.86, 0.8).toFixed(2) + 'v' + high.toFixed(2) + 'z';
 	}
 	shape.setAttribute('d', path);
@@ -158,9 +167,11 @@ class FunctionTable {
 				this.columns.push(name);
 			head.firstChild.lastChild.textContent = chosen ? (up ? '▲' : '▼') : '';
 			// Texts begin with the smallest, numbers with the greatest.
-			head.ariaSort = chosen ? (up !== (name === 'name' || name === 'place') ? 'ascending' : 'descending') : null;
+			head.ariaSort = chosen ? (up !== (name === 'name' ||
+				name === 'place') ? 'ascending' : 'descending') : null;
 		}
-		this.rows = sortRows(functionRows().filter(row => (!hits || hits[row.fn]) && (row.self || row.calls || row.before || row.callsBefore || row.inclusive)));
+		this.rows = sortRows(functionRows().filter(row => (!hits || hits[row.fn]) &&
+			(row.self || row.calls || row.before || row.callsBefore || row.inclusive)));
 		this.all = functionRows().reduce((sum, row) => sum + row.self, 0);
 		this.most = this.rows.reduce((most, row) => Math.max(most, row.self), 1);
 		byId('of-selection').hidden = !sums.range;
@@ -173,21 +184,29 @@ class FunctionTable {
 
 	add() {
 		const to = Math.min(this.rows.length, this.shown + ROWS_AT_ONCE);
-		this.body.append(...this.rows.slice(this.shown, to).map(row => make('tr', {'data-fn': row.fn, tabindex: 0, 'aria-selected': String(row.fn) === state.fn},
-			this.columns.map(name => this.makeCell(name, row)))));
+		this.body.append(...this.rows.slice(this.shown,
+			to).map(row => make('tr', {'data-fn': row.fn, tabindex: 0,
+				'aria-selected': String(row.fn) === state.fn},
+				this.columns.map(name => this.makeCell(name, row)))));
 		if (!to)
-			this.body.append(make('tr', null, make('td.empty', {colspan: this.columns.length}, state.search ? 'No function of that name.' : 'No functions were recorded here.')));
+			this.body.append(make('tr', null, make('td.empty',
+				{colspan: this.columns.length}, state.search ?
+				'No function of that name.' : 'No functions were recorded here.')));
 		this.shown = to;
 		this.more.hidden = to >= this.rows.length;
-		this.more.textContent = 'Show more: ' + formatCount(this.rows.length - to) + ' are left';
+		this.more.textContent = 'Show more: ' + formatCount(this.rows.length - to) +
+			' are left';
 	}
 
 	makeCell(name, row) {
 		const histogram = name === 'histogram' && data.functions.histogram[row.fn];
 		if (name === 'histogram')
-			return make('td.histogram', null, histogram?.length && drawBars(histogram, ...binRange(), 120, 18));
+			return make('td.histogram', null,
+				histogram?.length && drawBars(histogram, ...binRange(), 120, 18));
 		const text = (cells[name] || (it => timeOrDash(it[name])))(row, this.all);
-		const cell = make('td.' + name, {title: name === 'place' ? functionPlace(row.fn, true) : name === 'name' ? text : null}, name === 'name' ? shortName(text) : text);
+		const cell = make('td.' + name, {title: name === 'place' ? functionPlace(row.fn,
+			true) : name === 'name' ? text : null},
+			name === 'name' ? shortName(text) : text);
 		if (name === 'name')
 			cell.prepend(makeDot(functionColour(row.fn)));
 		if (name === 'share') {
@@ -222,8 +241,10 @@ class FunctionTable {
 
 	key(event) {
 		const row = event.target.closest('tr');
-		const next = {ArrowDown: row?.nextElementSibling, ArrowUp: row?.previousElementSibling,
-			Home: this.body.firstElementChild, End: this.body.lastElementChild}[event.key];
+		const next = {ArrowDown: row?.nextElementSibling,
+			ArrowUp: row?.previousElementSibling,
+			Home: this.body.firstElementChild,
+			End: this.body.lastElementChild}[event.key];
 		if (event.key === 'Enter' && row)
 			change({fn: row.dataset.fn, tab: 'sandwich'});
 		else if (next?.dataset.fn) {
@@ -246,8 +267,13 @@ class FunctionTable {
 		const from = histogram[0], to = Math.max(histogram[histogram.length - 2], from + 7);
 		byId('durations-name').textContent = functionName(fn);
 		byId('durations-bars').replaceChildren(drawBars(histogram, from, to, 288, 110));
-		byId('durations-scale').replaceChildren(...[from, (from + to) >> 1, to + 1].map(bin => make('span', null, formatTime(Math.round(bounds[Math.min(bin, bounds.length - 1)])))));
-		byId('durations-facts').replaceChildren(definitions([['Timed calls', formatCount(table.timed_calls[fn])],
-			...[['Shortest', 'min'], ['p50', 'p50'], ['p90', 'p90'], ['p99', 'p99'], ['Longest', 'max']].map(([title, name]) => [title, formatTime(table[name + '_ns'][fn])])]));
+		byId('durations-scale').replaceChildren(...[from,
+			(from + to) >> 1, to + 1].map(bin => make('span', null,
+				formatTime(Math.round(bounds[Math.min(bin, bounds.length - 1)])))));
+		byId('durations-facts').replaceChildren(
+			definitions([['Timed calls', formatCount(table.timed_calls[fn])],
+				...[['Shortest', 'min'], ['p50', 'p50'], ['p90', 'p90'],
+					['p99', 'p99'], ['Longest', 'max']].map(([title, name]) =>
+						[title, formatTime(table[name + '_ns'][fn])])]));
 	}
 }

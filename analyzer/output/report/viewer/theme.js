@@ -60,7 +60,8 @@ function colourGroup(fn) {
 		return '';
 	if (state.colour === 'side' && data.joined)
 		return sideOf(fn);
-	const place = state.colour === 'file' && files[file[fn]] || state.colour !== 'function' && modules[module[fn]];
+	const place = state.colour === 'file' && files[file[fn]] ||
+		state.colour !== 'function' && modules[module[fn]];
 	return place || functionName(fn);
 }
 
@@ -76,7 +77,8 @@ const colourGroups = remember(() => state.colour, () => {
 		groups.set(name, (groups.get(name) || 0) + (weights[fn] || 0));
 		all += weights[fn] || 0;
 	}
-	return [...groups].map(([name, weight]) => ({name, share: all ? weight / all : 0})).sort((a, b) => b.share - a.share);
+	return [...groups].map(([name, weight]) => ({name, share: all ? weight / all : 0}))
+		.sort((a, b) => b.share - a.share);
 });
 
 // Each of the heaviest has a colour of its own: the one that its name is for, or one that is free.
@@ -91,16 +93,19 @@ function assignColours(names, colours) {
 	return taken;
 }
 
-const assignedColours = remember(() => state.colour, () => assignColours(colourGroups().map(group => group.name), palette.length));
+const assignedColours = remember(() => state.colour, () =>
+	assignColours(colourGroups().map(group => group.name), palette.length));
 const sideColours = {host: palette[0], TEE: palette[3]};
-const paletteOf = name => state.colour === 'side' && sideColours[name] || palette[assignedColours().get(name) ?? hashText(name) % palette.length];
+const paletteOf = name => state.colour === 'side' && sideColours[name] ||
+	palette[assignedColours().get(name) ?? hashText(name) % palette.length];
 
 function functionColour(fn) {
 	let colour = theme.colours.get(fn);
 	if (!colour) {
 		const hash = hashText(functionName(fn)) % 1000 / 1000;
 		const base = paletteOf(colourGroup(fn));
-		const own = hash < 0.5 ? mix(base, [255, 255, 255], hash * 0.5) : mix(base, [60, 60, 60], (hash - 0.5) * 0.22);
+		const own = hash < 0.5 ? mix(base, [255, 255, 255], hash * 0.5) :
+			mix(base, [60, 60, 60], (hash - 0.5) * 0.22);
 		colour = rgb(fn < 0 || isSmaller(fn) ? NEUTRAL : own);
 		theme.colours.set(fn, colour);
 	}
@@ -111,8 +116,10 @@ function functionColour(fn) {
 function nodeColour({fn, total, base}, node) {
 	if (!base)
 		return functionColour(fn[node]);
-	const [after, before] = currentSums().before ? [base[node], total[node]] : [total[node], base[node]];
+	const [after, before] = currentSums().before ? [base[node], total[node]] :
+		[total[node], base[node]];
 	const most = Math.max(after, before);
 	const share = most > 0 ? (after - before) / most : 0;
-	return rgb(mix(NEUTRAL, share > 0 ? MORE : LESS, Math.min(1, Math.sqrt(Math.abs(share)) * 1.1)));
+	return rgb(mix(NEUTRAL, share > 0 ? MORE : LESS,
+		Math.min(1, Math.sqrt(Math.abs(share)) * 1.1)));
 }

@@ -8,7 +8,8 @@ const STRIP = 4; // of running and waiting, above a thread
 
 class Timeline extends Sheet {
 	constructor(host) {
-		super(host, make('canvas', {tabindex: 0, role: 'application', 'aria-label': 'Timeline of the threads'}));
+		super(host, make('canvas', {tabindex: 0, role: 'application',
+			'aria-label': 'Timeline of the threads'}));
 		this.map = make('canvas.minimap', {'aria-hidden': true});
 		host.prepend(this.map);
 		this.scroller.classList.add('tracks');
@@ -56,7 +57,8 @@ class Timeline extends Sheet {
 		clearTimeout(this.later);
 		this.later = setTimeout(() => {
 			this.later = 0;
-			change({view: wide < span ? Math.round(this.from) + '.' + Math.round(this.to) : ''});
+			change({view: wide < span ? Math.round(this.from) + '.' +
+				Math.round(this.to) : ''});
 		}, 150);
 		this.draw();
 	}
@@ -70,11 +72,13 @@ class Timeline extends Sheet {
 	}
 
 	x(time) {
-		return this.gutter + (time - this.from) / (this.to - this.from) * (this.width - this.gutter);
+		return this.gutter +
+			(time - this.from) / (this.to - this.from) * (this.width - this.gutter);
 	}
 
 	time(x) {
-		return this.from + (Math.max(x, this.gutter) - this.gutter) / (this.width - this.gutter) * (this.to - this.from);
+		return this.from + (Math.max(x, this.gutter) - this.gutter) /
+			(this.width - this.gutter) * (this.to - this.from);
 	}
 
 	// Where the threads are: top and rows of each. All are in sight if they can be; those that
@@ -83,7 +87,8 @@ class Timeline extends Sheet {
 		let top = AXIS + 7;
 		const {threads} = data.facts;
 		const rowsOf = thread => Math.max(1, thread.rows.length - thread.trunk);
-		const fit = fitTracks(threads.map(thread => ({rows: rowsOf(thread), lanes: shownLanes(thread).length})), this.height - top,
+		const fit = fitTracks(threads.map(thread => ({rows: rowsOf(thread),
+			lanes: shownLanes(thread).length})), this.height - top,
 			{row: TRACK_ROW, lane: LANE, thin: LANE_THIN, gap: GAP, top: LANES_TOP});
 		return threads.map((thread, i) => {
 			const all = rowsOf(thread);
@@ -92,7 +97,8 @@ class Timeline extends Sheet {
 			const lane = open ? LANE : fit.lane;
 			const lanes = shownLanes(thread);
 			const base = top + rows * TRACK_ROW + (lanes.length && LANES_TOP);
-			const track = {top, rows, all, thread, open, lanes, lane, base, bottom: base + lanes.length * lane};
+			const track = {top, rows, all, thread, open, lanes, lane, base,
+				bottom: base + lanes.length * lane};
 			top = track.bottom + GAP;
 			return track;
 		});
@@ -116,13 +122,15 @@ class Timeline extends Sheet {
 				if (y > 0 && y < height)
 					this.paintRow(pen, thread, row + thread.trunk, y);
 			}
-		const eachLane = paint => tracks.forEach(({base, lanes, lane: high}) => lanes.forEach((lane, i) => {
-			const y = base + i * high - scroll;
-			if (y > 0 && y < height)
-				paint(lane, y, high);
-		}));
+		const eachLane = paint =>
+			tracks.forEach(({base, lanes, lane: high}) => lanes.forEach((lane, i) => {
+				const y = base + i * high - scroll;
+				if (y > 0 && y < height)
+					paint(lane, y, high);
+			}));
 		eachLane((lane, y, high) => paintLane(this, pen, lane, y, high));
-		meters.forEach((meter, i) => paintMeter(this, pen, meter, low + i * METER - scroll));
+		meters.forEach((meter, i) => paintMeter(this, pen, meter,
+			low + i * METER - scroll));
 		this.paintSelection(pen, tracks, scroll);
 		fill(theme.panel, 0, 0, gutter, height);
 		pen.font = theme.font.replace('12', '10');
@@ -144,12 +152,15 @@ class Timeline extends Sheet {
 			const line = bottom - top >= 2 * TRACK_ROW;
 			const more = rows < all || lane < LANE && bottom > top + rows * TRACK_ROW;
 			pen.fillStyle = theme.ink;
-			drawLabel(pen, (line || !more ? '' : '▸ ') + thread.title, 12, y, gutter - 18);
+			drawLabel(pen, (line || !more ? '' : '▸ ') + thread.title, 12, y,
+				gutter - 18);
 			pen.fillStyle = theme.dim;
 			if (line && (more || open))
-				drawLabel(pen, open ? '▾ fewer' : rows < all ? '▸ ' + (all - rows) + ' more' : '▸ lanes', 12, y + TRACK_ROW, gutter - 18);
+				drawLabel(pen, open ? '▾ fewer' : rows < all ? '▸ ' + (all - rows) +
+					' more' : '▸ lanes', 12, y + TRACK_ROW, gutter - 18);
 			if (rows > 2 && thread.trunk)
-				drawLabel(pen, 'from depth ' + (thread.trunk + 1), 12, y + 2 * TRACK_ROW, gutter - 18);
+				drawLabel(pen, 'from depth ' + (thread.trunk + 1), 12,
+					y + 2 * TRACK_ROW, gutter - 18);
 			if (i)
 				fill(theme.line, 0, Math.round(top - scroll - GAP / 2), width, 1);
 		});
@@ -182,9 +193,12 @@ class Timeline extends Sheet {
 		};
 		const {to, fill} = rows[0];
 		const first = fill.findIndex(n => n);
-		box(rgb(RUNNING), (first > 0 ? to[first - 1] : 0) * bucket, to[fill.findLastIndex(n => n)] * bucket);
-		for (let i = firstAfter(waits.end, this.from); i < waits.start.length && waits.start[i] < this.to; i++)
-			box(rgb(waits.preempted[i] ? PREEMPTED : WAITING), waits.start[i], waits.end[i]);
+		box(rgb(RUNNING), (first > 0 ? to[first - 1] : 0) * bucket,
+			to[fill.findLastIndex(n => n)] * bucket);
+		for (let i = firstAfter(waits.end, this.from);
+				i < waits.start.length && waits.start[i] < this.to; i++)
+			box(rgb(waits.preempted[i] ? PREEMPTED : WAITING), waits.start[i],
+				waits.end[i]);
 	}
 
 	// One depth of a thread: what the buckets say, and upon it the longest calls as they were.
@@ -199,13 +213,15 @@ class Timeline extends Sheet {
 		const labels = [];
 		const write = ([path, x0, x1, alpha]) => {
 			pen.fillStyle = alpha < 0.7 ? theme.ink : FRAME_INK;
-			drawLabel(pen, functionName(fn[path]), x0 + 4, y + TRACK_ROW / 2, x1 - x0 - 8);
+			drawLabel(pen, functionName(fn[path]), x0 + 4, y + TRACK_ROW / 2,
+				x1 - x0 - 8);
 		};
 		const paint = (path, x0, x1, gap) => {
 			pen.fillStyle = functionColour(fn[path]);
 			pen.fillRect(x0, y, Math.max(x1 - x0 - gap, 0.5), TRACK_ROW - 1);
 			if (data.joined && crosses(fn[data.paths.parent[path]], fn[path]))
-				fillBox(pen, theme.ink, x0, y, Math.max(x1 - x0 - gap, 0.5), BORDER);
+				fillBox(pen, theme.ink, x0, y, Math.max(x1 - x0 - gap, 0.5),
+					BORDER);
 			// Neighbours of the same path have one label.
 			const last = labels[labels.length - 1];
 			if (last && last[0] === path && x0 < last[2] + 1 && !gap)
@@ -214,11 +230,14 @@ class Timeline extends Sheet {
 				labels.push([path, x0, x1, pen.globalAlpha]);
 		};
 		let painted = gutter;
-		for (let i = firstAfter(row.to, from / bucket); i < row.to.length && painted < width; i++) {
-			const x0 = Math.max(this.x(i ? row.to[i - 1] * bucket : 0), painted), x1 = Math.min(this.x(row.to[i] * bucket), width);
+		for (let i = firstAfter(row.to, from / bucket);
+				i < row.to.length && painted < width; i++) {
+			const x0 = Math.max(this.x(i ? row.to[i - 1] * bucket : 0), painted),
+				x1 = Math.min(this.x(row.to[i] * bucket), width);
 			if (!row.fill[i] || x1 <= x0)
 				continue;
-			pen.globalAlpha = (0.3 + 0.7 * row.fill[i] / 15) * shine(row.path[i]) * coarse;
+			pen.globalAlpha = (0.3 +
+				0.7 * row.fill[i] / 15) * shine(row.path[i]) * coarse;
 			paint(row.path[i], x0, x1, 0);
 			painted = Math.max(x1, x0 + 0.5);
 		}
@@ -230,7 +249,8 @@ class Timeline extends Sheet {
 		const runs = labels.length;
 		const {start, duration, path} = thread.longest;
 		for (const i of callsAt(thread, depth)) {
-			const x0 = Math.max(this.x(start[i]), gutter), x1 = Math.min(this.x(start[i] + duration[i]), width);
+			const x0 = Math.max(this.x(start[i]), gutter),
+				x1 = Math.min(this.x(start[i] + duration[i]), width);
 			if (x1 - x0 < 2)
 				continue;
 			pen.globalAlpha = shine(path[i]);
@@ -267,13 +287,16 @@ class Timeline extends Sheet {
 	// Open a thread, and have a call of it in sight.
 	reveal(index, start, duration, fn) {
 		const thread = data.facts.threads[index];
-		const i = thread.longest.path.findIndex((path, at) => data.paths.fn[path] === fn && thread.longest.start[at] === start && Math.abs(thread.longest.duration[at] - duration) < 2);
+		const i = thread.longest.path.findIndex((path, at) => data.paths.fn[path] === fn &&
+			thread.longest.start[at] === start &&
+			Math.abs(thread.longest.duration[at] - duration) < 2);
 		const depth = i < 0 ? 0 : pathStack(thread.longest.path[i]).length - 1;
 		this.open.add(index);
 		// Its height has to be known before it can be scrolled.
 		this.fit();
 		this.paintNow();
-		this.line = this.lines().findIndex(line => line.index === index && line.depth === Math.max(depth, thread.trunk));
+		this.line = this.lines().findIndex(line => line.index === index &&
+			line.depth === Math.max(depth, thread.trunk));
 		this.thing = i < 0 ? null : {line: this.line, start, end: start + duration};
 		if (this.line >= 0)
 			this.scroller.scrollTop = this.lines()[this.line].y - this.height / 3;
@@ -309,13 +332,15 @@ class Timeline extends Sheet {
 		pen.fill();
 		const range = selectedRange();
 		if (range)
-			fill(theme.accent, 0.3, x(range.from * this.cell), 0, Math.max(2, x(range.to * this.cell) - x(range.from * this.cell)), height);
+			fill(theme.accent, 0.3, x(range.from * this.cell), 0, Math.max(2,
+				x(range.to * this.cell) - x(range.from * this.cell)), height);
 		fill(theme.panel, 0.7, gutter, 0, x(this.from) - gutter, height);
 		fill(theme.panel, 0.7, x(this.to), 0, width, height);
 		pen.globalAlpha = 1;
 		pen.strokeStyle = theme.accent;
 		pen.lineWidth = 1.5;
-		pen.strokeRect(x(this.from) + 0.75, 1.75, Math.max(x(this.to) - x(this.from) - 1.5, 2), height - 3);
+		pen.strokeRect(x(this.from) + 0.75, 1.75,
+			Math.max(x(this.to) - x(this.from) - 1.5, 2), height - 3);
 		pen.font = theme.font;
 		pen.textBaseline = 'middle';
 		pen.fillStyle = theme.dim;
@@ -334,8 +359,10 @@ class Timeline extends Sheet {
 		const tracks = this.tracks();
 		const index = tracks.findIndex(({top, bottom}) => at >= top - 5 && at < bottom + 5);
 		if (index < 0 || y < AXIS) {
-			const meter = shownMeters()[Math.floor((at - tracks[tracks.length - 1].bottom - GAP) / METER)];
-			return meter && y >= AXIS && x >= this.gutter ? meterHit(meter, this.time(x)) : {};
+			const meter = shownMeters()[
+				Math.floor((at - tracks[tracks.length - 1].bottom - GAP) / METER)];
+			return meter && y >= AXIS && x >= this.gutter ? meterHit(meter,
+				this.time(x)) : {};
 		}
 		const {thread, top, rows, lanes, lane: high, base} = tracks[index];
 		if (thread.waits && at >= top - STRIP - 4 && at < top - 1 && x >= this.gutter)
@@ -348,12 +375,19 @@ class Timeline extends Sheet {
 			return {index};
 		const slack = (this.to - this.from) / this.width;
 		const {start, duration, path} = thread.longest;
-		const call = callsAt(thread, depth).findLast(i => start[i] <= time && time <= start[i] + Math.max(duration[i], slack));
+		const call = callsAt(thread, depth).findLast(i => start[i] <= time &&
+			time <= start[i] + Math.max(duration[i], slack));
 		if (call !== undefined)
-			return {index, what: 'This call', stack: pathStack(path[call]), fn: data.paths.fn[path[call]], facts: [['Takes', formatTime(duration[call])], ['Begins at', formatTime(start[call] + data.facts.start)]]};
+			return {index, what: 'This call', stack: pathStack(path[call]),
+				fn: data.paths.fn[path[call]],
+				facts: [['Takes', formatTime(duration[call])],
+					['Begins at', formatTime(start[call] + data.facts.start)]]};
 		const runs = thread.rows[depth];
 		const run = runs ? firstAfter(runs.to, Math.floor(time / this.bucket)) : 0;
-		return runs?.fill[run] ? {index, what: 'Here', stack: pathStack(runs.path[run]), fn: data.paths.fn[runs.path[run]], facts: [['Busy', formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)], ...bandFacts(thread, depth, time, this.cell)]} : {index};
+		return runs?.fill[run] ? {index, what: 'Here', stack: pathStack(runs.path[run]),
+			fn: data.paths.fn[runs.path[run]], facts: [['Busy',
+				formatShare(runs.fill[run], 15) + ' of ' + formatTime(this.bucket)],
+				...bandFacts(thread, depth, time, this.cell)]} : {index};
 	}
 
 	// What the strip shows at a time; nothing: the thread ran, for all that is known.
@@ -361,8 +395,10 @@ class Timeline extends Sheet {
 		const i = firstAfter(end, time);
 		return i < start.length && start[i] <= time ? {
 			title: preempted[i] ? 'Preempted' : 'Waiting',
-			place: preempted[i] ? 'it could run, but others had the processors' : 'for something; it could not run',
-			facts: [['For', formatTime(end[i] - start[i])], ['From', formatTime(start[i] + data.facts.start)]],
+			place: preempted[i] ? 'it could run, but others had the processors' :
+				'for something; it could not run',
+			facts: [['For', formatTime(end[i] - start[i])],
+				['From', formatTime(start[i] + data.facts.start)]],
 		} : {};
 	}
 
@@ -374,7 +410,8 @@ class Timeline extends Sheet {
 		const tracks = this.tracks();
 		const from = Math.min(Math.floor(cell(Math.min(a.time, b.time))), cells - 1);
 		return {from, to: Math.max(Math.ceil(cell(Math.max(a.time, b.time))), from + 1),
-			threads: tracks.map((_, i) => i).filter(i => tracks[i].bottom > top && tracks[i].top < bottom)};
+			threads: tracks.map((_, i) => i)
+				.filter(i => tracks[i].bottom > top && tracks[i].top < bottom)};
 	}
 
 	press(event) {
@@ -390,7 +427,8 @@ class Timeline extends Sheet {
 		const {drag} = this;
 		if (drag && (drag.range || Math.abs(x - drag.x) > 4)) {
 			hideTip();
-			drag.range = this.rangeOf(drag, {time: this.time(x), y: y + this.scroller.scrollTop});
+			drag.range = this.rangeOf(drag,
+				{time: this.time(x), y: y + this.scroller.scrollTop});
 			this.draw();
 			return;
 		}
@@ -398,7 +436,8 @@ class Timeline extends Sheet {
 		this.canvas.style.cursor = fn >= 0 || x < this.gutter ? 'pointer' : 'crosshair';
 		if (!facts || event.pointerType === 'touch')
 			return hideTip();
-		const all = index === undefined ? facts : [...facts, ['Thread', data.facts.threads[index].title]];
+		const all = index === undefined ? facts :
+			[...facts, ['Thread', data.facts.threads[index].title]];
 		if (title)
 			showTipOf(event, title, place, all);
 		else
@@ -411,22 +450,28 @@ class Timeline extends Sheet {
 		const {index, fn, facts, what, stack} = this.hit(x, y);
 		this.drag = null;
 		if (range)
-			change({range: [range.from, range.to, ...range.threads].join('.'), zoom: '', weight: 'time'});
+			change({range: [range.from, range.to, ...range.threads].join('.'), zoom: '',
+				weight: 'time'});
 		else if (x < this.gutter && index >= 0 && !this.open.delete(index))
 			this.open.add(index);
 		else if (fn >= 0)
-			choose({what, fn, stack: () => stack, facts: () => facts, isThere: () => true}, {fn: String(fn)});
+			choose({what, fn, stack: () => stack, facts: () => facts,
+				isThere: () => true}, {fn: String(fn)});
 		this.draw();
 	}
 
 	// What the keys go through from top to bottom: the strip, the rows and the lanes of each
 	// thread, with the middle of each.
 	lines() {
-		return this.tracks().flatMap(({thread, top, rows, lanes, lane: high, base}, index) => [
-			...thread.waits ? [{index, thread, y: top - STRIP, waits: thread.waits}] : [],
-			...Array.from({length: rows}, (_, row) => ({index, thread, y: top + (row + 0.5) * TRACK_ROW, depth: row + thread.trunk})),
-			...lanes.map((lane, i) => ({index, thread, y: base + (i + 0.5) * high, lane})),
-		]);
+		return this.tracks()
+			.flatMap(({thread, top, rows, lanes, lane: high, base}, index) => [
+				...thread.waits ?
+					[{index, thread, y: top - STRIP, waits: thread.waits}] : [],
+				...Array.from({length: rows}, (_, row) => ({index, thread, y: top +
+					(row + 0.5) * TRACK_ROW, depth: row + thread.trunk})),
+				...lanes.map((lane, i) =>
+					({index, thread, y: base + (i + 0.5) * high, lane})),
+			]);
 	}
 
 	// To another line; what it is is read aloud.
@@ -437,10 +482,12 @@ class Timeline extends Sheet {
 		if (!line)
 			return;
 		const {scroller} = this;
-		if (line.y - scroller.scrollTop < AXIS + TRACK_ROW || line.y - scroller.scrollTop > this.height - TRACK_ROW)
+		if (line.y - scroller.scrollTop < AXIS + TRACK_ROW ||
+				line.y - scroller.scrollTop > this.height - TRACK_ROW)
 			scroller.scrollTop = line.y - this.height / 2;
 		this.draw();
-		announce(line.thread.title + ', ' + (line.waits ? 'strip' : line.lane ? line.lane.kind.title : 'depth ' + (line.depth + 1)));
+		announce(line.thread.title + ', ' + (line.waits ? 'strip' :
+			line.lane ? line.lane.kind.title : 'depth ' + (line.depth + 1)));
 	}
 
 	// To the next thing of the line, or the one before, and choose it.
@@ -452,8 +499,10 @@ class Timeline extends Sheet {
 			return;
 		const things = thingsOf(line, this.bucket);
 		// Where the last one was, or the edge of what is in sight.
-		const at = this.thing?.line === this.line ? this.thing.start : direction > 0 ? this.from - 1 : this.to + 1;
-		const next = direction > 0 ? things.find(([start]) => start > at) : things.findLast(([start]) => start < at);
+		const at = this.thing?.line === this.line ? this.thing.start :
+			direction > 0 ? this.from - 1 : this.to + 1;
+		const next = direction > 0 ? things.find(([start]) => start > at) :
+			things.findLast(([start]) => start < at);
 		if (!next)
 			return announce('nothing more here');
 		const [start, end] = next;
@@ -462,11 +511,14 @@ class Timeline extends Sheet {
 			const half = (this.to - this.from) / 2;
 			this.setView((start + end) / 2 - half, (start + end) / 2 + half);
 		}
-		const hit = this.hit(this.x(start + Math.min((end - start) / 2, 1e15)), line.y - this.scroller.scrollTop, start + (end - start) / 2);
+		const hit = this.hit(this.x(start + Math.min((end - start) / 2, 1e15)),
+			line.y - this.scroller.scrollTop, start + (end - start) / 2);
 		if (hit.facts) {
 			const {fn = -1, what, facts, title, stack} = hit;
-			choose({what: what || title, fn, stack: () => stack, facts: () => facts, isThere: () => true}, fn >= 0 ? {fn: String(fn)} : {fn: ''});
-			announce([title || functionName(fn), ...facts.map(pair => pair.join(' '))].join(', '));
+			choose({what: what || title, fn, stack: () => stack, facts: () => facts,
+				isThere: () => true}, fn >= 0 ? {fn: String(fn)} : {fn: ''});
+			announce([title || functionName(fn),
+				...facts.map(pair => pair.join(' '))].join(', '));
 		}
 		this.draw();
 	}
@@ -483,14 +535,16 @@ class Timeline extends Sheet {
 
 	// The line that the keys are on, and what they have chosen there.
 	paintCursor(pen, scroll) {
-		const line = document.activeElement === this.canvas && this.line !== undefined && this.lines()[this.line];
+		const line = document.activeElement === this.canvas && this.line !== undefined &&
+			this.lines()[this.line];
 		if (!line)
 			return;
 		const y = line.y - scroll;
 		fillBox(pen, theme.accent, 3, y - 6, 4, 12);
 		if (this.thing?.line !== this.line)
 			return;
-		const x0 = Math.max(this.x(this.thing.start), this.gutter), x1 = Math.min(this.x(this.thing.end), this.width);
+		const x0 = Math.max(this.x(this.thing.start), this.gutter),
+			x1 = Math.min(this.x(this.thing.end), this.width);
 		pen.strokeStyle = theme.ink;
 		pen.lineWidth = 2;
 		pen.strokeRect(x0, y - 8, Math.max(x1 - x0, 3), 16);
@@ -500,7 +554,8 @@ class Timeline extends Sheet {
 		const {from, to} = this;
 		const step = event.deltaX * (to - from) / this.width;
 		if (event.ctrlKey || event.metaKey)
-			this.zoomAt(Math.exp(event.deltaY * 0.004), this.time(this.place(event)[0]));
+			this.zoomAt(Math.exp(event.deltaY * 0.004),
+				this.time(this.place(event)[0]));
 		else if (step)
 			this.setView(from + step, to + step);
 		else
@@ -515,7 +570,8 @@ class Timeline extends Sheet {
 			return;
 		this.map.setPointerCapture(event.pointerId);
 		const {span, gutter, width} = this;
-		const at = (event.clientX - this.map.getBoundingClientRect().left - gutter) / (width - gutter) * span;
+		const at = (event.clientX - this.map.getBoundingClientRect().left - gutter) /
+			(width - gutter) * span;
 		const half = Math.min(this.to - this.from, span / 5) / 2;
 		this.setView(at - half, at + half);
 	}
@@ -542,7 +598,8 @@ class Timeline extends Sheet {
 			',': () => this.moveAlong(-1),
 			Enter: () => this.toggleThread(),
 			v: () => this.selectView(),
-			Escape: () => state.range ? change({range: ''}) : this.setView(0, this.span),
+			Escape: () => state.range ? change({range: ''}) :
+				this.setView(0, this.span),
 		};
 		if (!keys[event.key] || hasModifier(event))
 			return;
@@ -586,7 +643,8 @@ function thingsOf({thread, waits, lane, depth}, bucket) {
 	if (calls.length)
 		return calls;
 	const {to, fill} = thread.rows[depth] || {to: [], fill: []};
-	return to.map((end, i) => [(i ? to[i - 1] : 0) * bucket, end * bucket, fill[i]]).filter(thing => thing[2]);
+	return to.map((end, i) => [(i ? to[i - 1] : 0) * bucket, end * bucket, fill[i]])
+		.filter(thing => thing[2]);
 }
 
 // The first of ascending numbers that is above `value`.
@@ -607,7 +665,8 @@ function firstAfter(numbers, value) {
 function trunkRows(thread) {
 	const same = ({to, path}) => {
 		const times = new Map();
-		to.forEach((end, i) => times.set(path[i], (times.get(path[i]) || 0) + end - (to[i - 1] || 0)));
+		to.forEach((end, i) => times.set(path[i],
+			(times.get(path[i]) || 0) + end - (to[i - 1] || 0)));
 		return times.size < 50 && Math.max(...times.values()) > to[to.length - 1] * 0.97;
 	};
 	const trunk = thread.rows.findIndex(row => !same(row));
@@ -622,7 +681,8 @@ function callsAt(thread, depth) {
 		for (let i = 1; i < count; i++)
 			depths[i] = depths[parent[i]] + 1;
 		thread.byDepth = [];
-		thread.longest.path.forEach((path, i) => (thread.byDepth[depths[path] - 1] ||= []).push(i));
+		thread.longest.path.forEach((path, i) => (thread.byDepth[depths[path] - 1] ||= [])
+			.push(i));
 	}
 	return thread.byDepth[depth] || [];
 }
@@ -643,5 +703,6 @@ function describeRange(range) {
 	const cell = span / data.time.cells;
 	const some = range.threads.length;
 	return formatTime(start + range.from * cell) + ' – ' + formatTime(start + range.to * cell) +
-		(threads.length > 1 ? ' in ' + (some === threads.length ? 'all threads' : some === 1 ? threads[range.threads[0]].title : plural(some, 'thread')) : '');
+		(threads.length > 1 ? ' in ' + (some === threads.length ? 'all threads' : some ===
+			1 ? threads[range.threads[0]].title : plural(some, 'thread')) : '');
 }

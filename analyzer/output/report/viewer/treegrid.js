@@ -37,8 +37,10 @@ class TreeGrid {
 			this.toggle(row, true);
 			const wanted = chain.pop();
 			const rows = this.kids(row);
-			const next = wanted !== undefined ? rows.find(kid => kid.node === wanted) : rows[0];
-			if (!next || (wanted === undefined && tree.total[next.node] < tree.total[0] * 0.3))
+			const next = wanted !== undefined ? rows.find(kid => kid.node === wanted) :
+				rows[0];
+			if (!next || (wanted === undefined &&
+					tree.total[next.node] < tree.total[0] * 0.3))
 				break;
 			row = next;
 		}
@@ -49,29 +51,38 @@ class TreeGrid {
 		const {tree} = this;
 		const fn = tree.fn[node];
 		const kids = tree.children(node).length;
-		const row = make('tr', {role: 'row', 'aria-level': level, 'aria-posinset': place, 'aria-setsize': all,
+		const row = make('tr', {role: 'row', 'aria-level': level, 'aria-posinset': place,
+			'aria-setsize': all,
 			'aria-expanded': kids ? 'false' : null, tabindex: -1});
 		Object.assign(row, {node, level});
 		const dot = makeDot(nodeColour(tree, node));
-		const name = make('td', {role: 'gridcell', title: functionName(fn)}, make('span.twist', {'aria-hidden': true}, kids ? '▸' : ''), dot, shortName(functionName(fn)));
+		const name = make('td', {role: 'gridcell', title: functionName(fn)},
+			make('span.twist', {'aria-hidden': true}, kids ? '▸' : ''), dot,
+			shortName(functionName(fn)));
 		name.style.paddingLeft = Math.min(level - 1, 60) * 16 + 8 + 'px';
-		const text = [formatWeight(tree.total[node]), formatShare(tree.total[node], tree.total[0]),
-			tree.self && data.facts.unit !== 'calls' ? formatTime(tree.self[node]) : '–',
-			fn < 0 || currentSums().range ? '–' : formatCount(tree.calls[node]), functionPlace(fn)];
-		row.append(name, ...text.map((word, i) => make('td' + (i === 4 ? '.place' : ''), {role: 'gridcell'}, word)));
+		const text = [formatWeight(tree.total[node]),
+			formatShare(tree.total[node], tree.total[0]),
+			tree.self && data.facts.unit !== 'calls' ? formatTime(tree.self[node]) :
+				'–',
+			fn < 0 || currentSums().range ? '–' : formatCount(tree.calls[node]),
+			functionPlace(fn)];
+		row.append(name, ...text.map((word, i) => make('td' + (i === 4 ? '.place' : ''),
+			{role: 'gridcell'}, word)));
 		return row;
 	}
 
 	kids(row) {
 		const found = [];
-		for (let next = row.nextElementSibling; next && next.level > row.level; next = next.nextElementSibling)
+		for (let next = row.nextElementSibling; next && next.level > row.level;
+				next = next.nextElementSibling)
 			if (next.level === row.level + 1 && !next.rest)
 				found.push(next);
 		return found;
 	}
 
 	toggle(row, open = row.getAttribute('aria-expanded') === 'false') {
-		if (!row.hasAttribute('aria-expanded') || open === (row.getAttribute('aria-expanded') === 'true'))
+		if (!row.hasAttribute('aria-expanded') ||
+				open === (row.getAttribute('aria-expanded') === 'true'))
 			return;
 		row.setAttribute('aria-expanded', open);
 		row.querySelector('.twist').textContent = open ? '▾' : '▸';
@@ -85,12 +96,16 @@ class TreeGrid {
 
 	makeKids(node, level, from) {
 		const kids = this.tree.children(node);
-		const rows = [...kids].slice(from, from + KIDS_AT_ONCE).map((kid, i) => this.makeRow(kid, level + 1, from + i + 1, kids.length));
+		const rows = [...kids].slice(from, from + KIDS_AT_ONCE)
+			.map((kid, i) => this.makeRow(kid, level + 1, from + i + 1, kids.length));
 		const left = kids.length - from - rows.length;
 		if (left > 0) {
-			const rest = make('tr', {role: 'row', 'aria-level': level + 1, tabindex: -1}, make('td.rest', {role: 'gridcell', colspan: 6}, 'Show ' + plural(left, 'more', 'more')));
+			const rest = make('tr', {role: 'row', 'aria-level': level + 1,
+				tabindex: -1}, make('td.rest', {role: 'gridcell', colspan: 6},
+					'Show ' + plural(left, 'more', 'more')));
 			rest.firstChild.style.paddingLeft = level * 16 + 26 + 'px';
-			rows.push(Object.assign(rest, {rest: {node, from: from + rows.length}, level: level + 1}));
+			rows.push(Object.assign(rest,
+				{rest: {node, from: from + rows.length}, level: level + 1}));
 		}
 		return rows;
 	}
@@ -117,7 +132,9 @@ class TreeGrid {
 
 	choose(row) {
 		const {tree} = this;
-		choose({fn: tree.fn[row.node], facts: () => nodeFacts(tree, row.node), stack: () => stackOf(tree, row.node), isThere: () => this.current === row && this.tree === tree},
+		choose({fn: tree.fn[row.node], facts: () => nodeFacts(tree, row.node),
+			stack: () => stackOf(tree, row.node),
+			isThere: () => this.current === row && this.tree === tree},
 			{fn: String(tree.fn[row.node])});
 	}
 
@@ -135,11 +152,13 @@ class TreeGrid {
 		const moves = {
 			ArrowDown: () => row.nextElementSibling,
 			ArrowUp: () => row.previousElementSibling,
-			ArrowRight: () => open === 'true' ? row.nextElementSibling : void this.toggle(row, true),
+			ArrowRight: () => open === 'true' ? row.nextElementSibling :
+				void this.toggle(row, true),
 			ArrowLeft: () => open === 'true' ? void this.toggle(row, false) : parent(),
 			Home: () => this.body.firstElementChild,
 			End: () => this.body.lastElementChild,
-			Enter: () => row.rest ? void this.addRest(row) : void change({tab: 'flame', zoom: nodeName(this.tree, row.node)}),
+			Enter: () => row.rest ? void this.addRest(row) :
+				void change({tab: 'flame', zoom: nodeName(this.tree, row.node)}),
 			'*': () => {
 				const above = parent();
 				for (const kid of above ? this.kids(above) : [row])
