@@ -36,8 +36,8 @@ struct row {
 #define ROW_OF_DRIVER(row) row,
 #define ROW_OF_PASS(row) row,
 #define ROW_OF_PLUGIN(row)
-#define TP_CC_OPTION(id, name, reader, value, variable, argument, fallback, help, more, plugin_help, \
-	plugin_argument) \
+#define TP_CC_OPTION(id, name, reader, value, variable, argument, fallback, help, more, \
+	plugin_help, plugin_argument) \
 	ROW_OF_##reader(ROW(name, value, variable, argument, fallback, help))
 
 #define ROW(name, value, variable, argument, fallback, help) \
