@@ -321,7 +321,8 @@ def sorts(report, wanted):
 
 def frames(report, before):
     """A frame that was clicked has its own numbers, above those of all calls of its function."""
-    columns = """return [...document.querySelectorAll('#foot-numbers span')].map(e => [...e.children].map(c => c.textContent))"""
+    columns = ("return [...document.querySelectorAll('#foot-numbers span')]."
+               "map(e => [...e.children].map(c => c.textContent))")
     report.open()
     report.click(report.state()["frames"]["turn'"])
     report.settle()
