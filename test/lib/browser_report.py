@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """browser_report.py REPORT DIFF TIMELESS EMPTY: use the reports of report/browser with mouse and
-keyboard in a browser. Leaves pictures of each view, light and dark, in the current folder. """
+keyboard in a browser. Leaves pictures of each view, light and dark, in the current folder.
+"""
 import os
 import re
 import sys
