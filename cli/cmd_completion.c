@@ -93,9 +93,9 @@ const struct tp_command tp_cmd_completion = {
     .summary = "print a script for shell completion",
     .usage = "[options] bash|zsh|fish",
     .operands = "bash zsh fish",
-    .description =
-	"Prints a completion script for the shell. TeePerf installs these scripts, so you need this\n"
-	"command only if the shell does not look where TeePerf is installed.\n",
+    .description = "Prints a completion script for the shell. TeePerf installs these scripts, "
+		   "so you need this\n"
+		   "command only if the shell does not look where TeePerf is installed.\n",
     .examples = "  source <(teeperf completion bash)\n"
 		"  teeperf completion zsh > ~/.zfunc/_teeperf\n"
 		"  teeperf completion fish > ~/.config/fish/completions/teeperf.fish\n",

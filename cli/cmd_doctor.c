@@ -78,8 +78,10 @@ const struct tp_command tp_cmd_doctor = {
     .summary = "check whether this machine and a program are ready for recording",
     .usage = "[options] [PROGRAM]",
     .description =
-	"Checks for a clang that loads the plugin, the runtime library, shared memory for the log,\n"
-	"a clock, and TEEs: those of this machine, and the one in which this command runs, with its\n"
+	"Checks for a clang that loads the plugin, the runtime library, "
+	"shared memory for the log,\n"
+	"a clock, and TEEs: those of this machine, and the one in which this command runs, "
+	"with its\n"
 	"permitted clock and the way to get a log out. With PROGRAM, also checks whether it is\n"
 	"instrumented for this version, and where the names of its functions come from. Each line\n"
 	"says how to fix a problem. Exits with 1 if something required is missing. If teeperf has\n"

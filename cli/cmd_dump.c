@@ -82,9 +82,9 @@ const struct tp_command tp_cmd_dump = {
     .summary = "convert a trace to text, or text to a trace",
     .usage = "[options] [FILE]",
     .operands = TP_OPERANDS_TRACES,
-    .description =
-	"Write the whole trace FILE as text, record by record. --assemble turns the text back into\n"
-	"exactly the same bytes. Tests of the analyzer are written in this form.\n",
+    .description = "Write the whole trace FILE as text, record by record. "
+		   "--assemble turns the text back into\n"
+		   "exactly the same bytes. Tests of the analyzer are written in this form.\n",
     .examples = "teeperf dump teeperf.trace | less\n"
 		"teeperf dump --assemble test.txt -o test.trace\n",
     .options = options,

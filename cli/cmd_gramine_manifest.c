@@ -102,10 +102,13 @@ const struct tp_command tp_cmd_gramine_manifest = {
     .usage = "[options]",
     .operands = TP_OPERANDS_NONE,
     .description =
-	"Under Gramine, a program sees only the files that its manifest names, and shares memory with\n"
+	"Under Gramine, a program sees only the files that its manifest names, "
+	"and shares memory with\n"
 	"the host only where the manifest allows it. This command prints the lines for the log of\n"
-	"'teeperf record --port gramine', or of another log in /dev/shm, as TOML, or adds them to an\n"
-	"existing manifest. If a manifest has mounts of its own, the arrays must be merged; --edit\n"
+	"'teeperf record --port gramine', or of another log in /dev/shm, as TOML, "
+	"or adds them to an\n"
+	"existing manifest. If a manifest has mounts of its own, "
+	"the arrays must be merged; --edit\n"
 	"does that.\n",
     .examples = "teeperf gramine-manifest --edit app.manifest.template\n"
 		"teeperf gramine-manifest --log /dev/shm/db.log\n",

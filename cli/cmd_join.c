@@ -35,7 +35,8 @@ const struct tp_command tp_cmd_join = {
     .description =
 	"Insert what the threads of a host program did in its TEE, as recorded in the trace TEE,\n"
 	"into the trace HOST, at the calls into the TEE. 'teeperf record --tee' does this when it\n"
-	"ends. Use this command for traces that it left separate, for example because it was killed\n"
+	"ends. Use this command for traces that it left separate, "
+	"for example because it was killed\n"
 	"(run 'teeperf recover' first). Both traces must come from the same recording.\n",
     .examples = "teeperf join -o app.trace app.trace app.trace.tee\n",
     .options = options,

@@ -89,7 +89,8 @@ static void add_notes(const struct tp_results *results, struct tp_buf *out)
 	if (!results->note_count)
 		return;
 	tp_buf_addf(out,
-	    "<details open><summary>%u note%s on what was not measured, or limits it</summary>\n<ul>\n",
+	    "<details open><summary>%u note%s on what was not measured, "
+	    "or limits it</summary>\n<ul>\n",
 	    results->note_count, results->note_count == 1 ? "" : "s");
 	for (uint32_t i = 0; i < results->note_count; i++) {
 		const struct tp_result_note *note = &results->notes[i];
@@ -185,14 +186,16 @@ static bool add_cells(const struct tp_results *results, struct tp_buf *out)
 		count_result(&shares[results->items[i].run->cell], &results->items[i]);
 	tp_buf_addf(out,
 	    "<details%s><summary>%u experiments</summary><div class=\"scroll\"><table>\n"
-	    "<caption>medians, and how far the ends of their 95&nbsp;%% bootstrap intervals are from them</caption>\n"
+	    "<caption>medians, and how far the ends of their 95&nbsp;%% bootstrap intervals "
+	    "are from them</caption>\n"
 	    "<tr><th>task</th><th>variant</th>",
 	    experiment->grid.cell_count <= 12 ? " open" : "", experiment->grid.cell_count);
 	for (uint32_t i = 0; i < experiment->plan.column_count; i++)
 		tp_buf_addf(out, "<th>%s</th>", experiment->plan.columns[i]);
 	tp_buf_add_string(out,
 	    "<th>runs</th><th class=\"number\">wall time</th><th class=\"number\">user time</th>"
-	    "<th class=\"number\">system time</th><th class=\"number\">peak memory</th><th>deep trace</th></tr>\n");
+	    "<th class=\"number\">system time</th><th class=\"number\">peak memory</th><th>deep "
+	    "trace</th></tr>\n");
 	for (uint32_t i = 0; i < experiment->grid.cell_count && i < ROWS_MOST; i++)
 		add_cell_row(results, i, &shares[i], out);
 	tp_buf_add_string(out, "</table></div>");
@@ -303,8 +306,8 @@ int tp_results_page(const struct tp_results *results, struct tp_buf *out, struct
 	tp_buf_add_string(out, tp_experiment_behind);
 	add_data(results, &data);
 	add_data_element(&data, out);
-	tp_buf_add_string(out,
-	    "<noscript><p>The plots need JavaScript; summary.csv has their numbers.</p></noscript>\n<script>");
+	tp_buf_add_string(out, "<noscript><p>The plots need JavaScript; "
+			       "summary.csv has their numbers.</p></noscript>\n<script>");
 	tp_buf_add_string(out, tp_experiment_script);
 	tp_buf_add_string(out, "</script>\n</body>\n</html>\n");
 	ok = ok && !data.failed && !out->failed;

@@ -5,16 +5,18 @@
  *	plan.toml ──► toml.cpp ──► plan.c     struct tp_plan: the contents of the file, checked
  *	                             │
  *	                             ▼
- *	                           grid.c     struct tp_grid: a cell for each task, variant and combination of factor values, with a
- *	                             │        folder of its own; and the order of the runs, which the seed gives
+ *	                           grid.c     struct tp_grid: a cell for each task, variant and
+ *	                             │        combination of factor values, with a folder of its
+ *	                             │        own; and the order of the runs, which the seed gives
  *	                             ▼
- *	                         session.c    runs what has no result yet: cmdline.c has the commands,
- *	                             │        run.c executes it, collect*.c measure it
+ *	                         session.c    runs what has no result yet: cmdline.c has the
+ *	                             │        commands, run.c executes it, collect*.c measure it
  *	                             ▼
- *	        OUTPUT/CELL/ITERATION/result.tsv    written beside and renamed: a run that has none did not happen
- *	                             │
+ *	        OUTPUT/CELL/ITERATION/result.tsv    written beside and renamed: a run
+ *	                             │                      that has none did not happen
  *	                             ▼
- *	                         results.c    reads all of them ──► tables.c (runs, measurements, summary) ──► CSV, SQLite, Parquet
+ *	                         results.c    reads all of them ──► tables.c (runs, measurements,
+ *	                                                       │    summary) ──► CSV, SQLite, ...
  *	                                                       └──► page.c (report.html)
  *
  * Nothing but these files goes from running to showing. So a session that was killed goes on where

@@ -2,7 +2,8 @@
 """
 What time it is by the clock of a log, for teeperf-gdb.py. A soft clock is in the log. A counter of
 the processor is read here, if the process runs on this machine; what is in a core file stopped long
-ago. """
+ago.
+"""
 import ctypes
 import mmap
 import os

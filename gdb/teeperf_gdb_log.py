@@ -3,7 +3,8 @@
 The log in the memory of a stopped process or of a core file (docs/format.md), for teeperf-gdb.py.
 
 Whoever writes to the log may be hostile or broken: each number is bounded before it is used, each
-loop is over memory that could be read, and what the log does not tell is said, not guessed. """
+loop is over memory that could be read, and what the log does not tell is said, not guessed.
+"""
 import os
 import re
 import struct
@@ -168,7 +169,8 @@ class Log:
         """
         Give each thread those of its chunks that are whole: OWNED and DONE ones. In mode full
         nobody clears a chunk that the recorder has taken; in mode stream it may just do so. In mode
-        ring nobody takes any. """
+        ring nobody takes any.
+        """
         data = read(self.states, 8 * self.count)
         if data is None:
             raise gdb.GdbError("the states of the log's chunks cannot be read; %s" % HOW_TO_DUMP)

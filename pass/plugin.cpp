@@ -27,9 +27,11 @@ using namespace llvm;
 // clang-format off
 #define OPTION_OF_DRIVER(id, name, help, argument)
 #define OPTION_OF_PASS(id, name, help, argument) \
-	static cl::opt<std::string> id##_option("teeperf-" name, cl::desc(help), cl::value_desc(argument));
+	static cl::opt<std::string> id##_option("teeperf-" name, cl::desc(help), \
+		cl::value_desc(argument));
 #define OPTION_OF_PLUGIN OPTION_OF_PASS
-#define TP_CC_OPTION(id, name, reader, value, variable, word, fallback, cc_help, more, help, argument) \
+#define TP_CC_OPTION(id, name, reader, value, variable, word, fallback, cc_help, more, help, \
+	argument) \
 	OPTION_OF_##reader(id, name, help, argument)
 #include "cli/driver/cc_options.def"
 #undef TP_CC_OPTION

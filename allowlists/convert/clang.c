@@ -182,11 +182,11 @@ int tp_import_xray(struct tp_import *import)
 	const int status = read_list(import, sections);
 	if (status)
 		return status;
-	tp_buf_add_string(import->out,
-	    "default:skip\n"
-	    "# As XRay's threshold, for functions that are not listed; XRay counts machine instructions.\n"
-	    "where:instrs>=200=allow\n"
-	    "where:loops>0=allow\n");
+	tp_buf_add_string(import->out, "default:skip\n"
+				       "# As XRay's threshold, for functions that are not listed; "
+				       "XRay counts machine instructions.\n"
+				       "where:instrs>=200=allow\n"
+				       "where:loops>0=allow\n");
 	write_lines(import, NEVER, "fun", "", "fun", TP_CATEGORY_SKIP);
 	write_lines(import, ALWAYS, "fun", "", "fun", TP_CATEGORY_ALLOW);
 	for (uint32_t i = 0; i < import->count; i++)

@@ -4,8 +4,8 @@
  *
  *   *      any bytes, also none; '/' is nothing special
  *   ?      one byte
- *   [set]  one byte of a set: members and ranges a-z; [^set] and [!set]: one byte that is not in it.
- *          A ']' right behind the '[' is a member; a backslash is an ordinary member
+ *   [set]  one byte of a set: members and ranges a-z; [^set] and [!set]: one byte that is not in
+ *          it. A ']' right behind the '[' is a member; a backslash is an ordinary member
  *   {a,b}  one of two or more globs; not nested
  *   \x     the byte x
  *

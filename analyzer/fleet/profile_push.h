@@ -3,9 +3,12 @@
  * Sends an exported profile to a server of profiles over HTTP, with labels that say whose it is.
  *
  *	server     format  request
- *	Pyroscope  pprof   POST /push.v1.PusherService/Push, JSON (grafana/pyroscope, api/push/v1/push.proto)
- *	Parca      pprof   POST /profiles/writeraw, JSON (parca-dev/parca, proto/parca/profilestore/v1alpha1/profilestore.proto)
- *	OTLP       otlp    POST /v1development/profiles, protobuf (opentelemetry-proto 1.11.0, docs/specification.md, OTLP/HTTP)
+ *	Pyroscope  pprof   POST /push.v1.PusherService/Push, JSON (grafana/pyroscope,
+ *                         api/push/v1/push.proto)
+ *	Parca      pprof   POST /profiles/writeraw, JSON (parca-dev/parca,
+ *                         proto/parca/profilestore/v1alpha1/profilestore.proto)
+ *	OTLP       otlp    POST /v1development/profiles, protobuf (opentelemetry-proto 1.11.0,
+ *                         docs/specification.md, OTLP/HTTP)
  *
  * Such servers cannot be asked what they have, and add up what they are sent. So a profile is sent
  * once, and again only if the server did not say that it has it.

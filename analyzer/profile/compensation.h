@@ -5,10 +5,11 @@
  * measured (docs/format.md, HOST: cost_in_ps, ...); docs/decisions/0016-compensation.md says why
  * so.
  *
- *     self      = recorded self time - calls x in - calls that it made x out - waits     (at least 0)
+ *     self      = recorded self time - calls x in - calls that it made x out - waits (at least 0)
  *     inclusive = self + inclusive of all that it called
- *     a call    = recorded time - in - calls inside of it x (in + out)                   (at least 0)
- *     waits     = sum of min(1, stretch / period) x half a wait for the clock's cache line, of all stretches of self
+ *     a call    = recorded time - in - calls inside of it x (in + out) (at least 0)
+ *     waits     = sum of min(1, stretch / period) x half a wait for the clock's cache line, of all
+ *               stretches of self
  *                 time from look to look, with a clock that another core stores each period
  */
 #ifndef TP_COMPENSATION_H

@@ -24,7 +24,8 @@ const struct tp_query_example tp_query_examples[] = {
 	"FROM latencies l JOIN functions f ON f.fn = l.fn\n"
 	"ORDER BY l.p99_ns DESC, l.fn LIMIT 10;\n"},
     {"latency-by-caller", "does :function take longer when it is called from somewhere else?",
-	"SELECT coalesce(pf.function, '(none)') AS caller, count(*) AS calls, pctl(c.duration_ns, 0.5) AS p50_ns,\n"
+	"SELECT coalesce(pf.function, '(none)') AS caller, count(*) AS calls, "
+	"pctl(c.duration_ns, 0.5) AS p50_ns,\n"
 	"       pctl(c.duration_ns, 0.99) AS p99_ns, max(c.duration_ns) AS max_ns\n"
 	"FROM functions f JOIN calls c ON c.fn = f.fn LEFT JOIN calls p ON p.id = c.parent\n"
 	"     LEFT JOIN functions pf ON pf.fn = p.fn\n"
@@ -32,7 +33,8 @@ const struct tp_query_example tp_query_examples[] = {
 	"GROUP BY pf.fn ORDER BY calls DESC, pf.fn LIMIT 10;\n"},
     {"latency-by-history", "on which call path does :function take long?",
 	"WITH RECURSIVE slow AS MATERIALIZED (\n"
-	"  SELECT c.path, count(*) AS calls, sum(c.duration_ns) AS total_ns, pctl(c.duration_ns, 0.99) AS p99_ns\n"
+	"  SELECT c.path, count(*) AS calls, sum(c.duration_ns) AS total_ns, "
+	"pctl(c.duration_ns, 0.99) AS p99_ns\n"
 	"  FROM functions f JOIN calls c ON c.fn = f.fn\n"
 	"  WHERE f.function = " FUNCTION "\n"
 	"  GROUP BY c.path ORDER BY total_ns DESC, c.path LIMIT 10),\n"
@@ -44,7 +46,8 @@ const struct tp_query_example tp_query_examples[] = {
 	"  FROM history h JOIN paths p ON p.path = h.at JOIN functions f ON f.fn = p.fn\n"
 	"  WHERE length(h.names) < 200)\n"
 	"SELECT s.path, s.calls, s.total_ns, s.p99_ns,\n"
-	"       (SELECT iif(h.at > 0, '... > ', '') || h.names FROM history h WHERE h.path = s.path\n"
+	"       (SELECT iif(h.at > 0, '... > ', '') || h.names FROM history h "
+	"WHERE h.path = s.path\n"
 	"        ORDER BY length(h.names) DESC LIMIT 1) AS history\n"
 	"FROM slow s ORDER BY s.total_ns DESC, s.path;\n"},
     {"inside", "what was the time inside of :function spent on?",
@@ -57,7 +60,8 @@ const struct tp_query_example tp_query_examples[] = {
 	"GROUP BY x.fn ORDER BY self_ns DESC, x.fn LIMIT 10;\n"},
     {"redundant-callees", "which calls are made again and again by one call of their caller?",
 	"SELECT pf.function AS caller, f.function AS callee, sum(p.calls) AS calls,\n"
-	"       round(1.0 * sum(p.calls) / sum(pp.calls), 3) AS per_call, sum(p.inclusive_ns) AS inclusive_ns\n"
+	"       round(1.0 * sum(p.calls) / sum(pp.calls), 3) AS per_call, "
+	"sum(p.inclusive_ns) AS inclusive_ns\n"
 	"FROM paths p JOIN functions f ON f.fn = p.fn JOIN paths pp ON pp.path = p.parent\n"
 	"     JOIN functions pf ON pf.fn = pp.fn\n"
 	"GROUP BY pp.fn, p.fn HAVING sum(p.calls) > sum(pp.calls)\n"
@@ -85,7 +89,8 @@ const struct tp_query_example tp_query_examples[] = {
     {"outliers", "which calls were the slowest, and did others do the same meanwhile?",
 	"SELECT c.id, f.function, c.thread, c.start_ns, c.duration_ns,\n"
 	"       (SELECT count(*) FROM threads t JOIN calls o\n"
-	"          ON o.thread = t.thread AND o.fn = c.fn AND o.start_ns < c.end_ns AND o.end_ns > c.start_ns\n"
+	"          ON o.thread = t.thread AND o.fn = c.fn AND o.start_ns < c.end_ns "
+	"AND o.end_ns > c.start_ns\n"
 	"        WHERE t.thread <> c.thread) AS elsewhere\n"
 	"FROM (SELECT id, fn, thread, start_ns, end_ns, duration_ns FROM calls\n"
 	"      WHERE depth > coalesce(:depth, 1)\n"
@@ -102,7 +107,8 @@ const struct tp_query_example tp_query_examples[] = {
     {"diff", "what has become slower since the trace of --attach b=FILE?",
 	"SELECT function, sum(b) AS before_ns, sum(a) AS now_ns, sum(a) - sum(b) AS delta_ns,\n"
 	"       sum(b_calls) AS calls_before, sum(a_calls) AS calls_now\n"
-	"FROM (SELECT function, self_ns AS a, 0 AS b, calls AS a_calls, 0 AS b_calls FROM main.functions\n"
+	"FROM (SELECT function, self_ns AS a, 0 AS b, calls AS a_calls, 0 AS b_calls "
+	"FROM main.functions\n"
 	"      UNION ALL SELECT function, 0, self_ns, 0, calls FROM b.functions)\n"
 	"GROUP BY function ORDER BY abs(sum(a) - sum(b)) DESC, function LIMIT 20;\n"},
     {0},

@@ -125,13 +125,16 @@ bool tp_query_describe(const char *name, struct tp_buf *out)
 	if (!name)
 		tp_buf_add_string(out,
 		    "\nfunctions, in addition to SQLite's:\n"
-		    "  pctl(x, p)      aggregate: the value that a share p of all x do not exceed, by "
+		    "  pctl(x, p)      aggregate: "
+		    "the value that a share p of all x do not exceed, by "
 		    "nearest rank\n"
 		    "  ns(ticks)       ticks of the first trace's clock as nanoseconds\n"
 		    "  human(ns)       a time with a unit: 12.35 ms\n\n"
 		    "Times are nanoseconds (ticks if the clock's rate is unknown, NULL without a "
-		    "clock). Those of calls\nand events are as recorded; those of functions, paths, "
-		    "thread_paths, threads and latencies are\nwithout the cost of recording, unless "
+		    "clock). Those of calls\n"
+		    "and events are as recorded; those of functions, paths, "
+		    "thread_paths, threads and latencies are\n"
+		    "without the cost of recording, unless "
 		    "--raw is given. * leaves out columns with names in _ticks.\n");
 	return found;
 }

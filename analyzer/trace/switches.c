@@ -32,7 +32,8 @@ int tp_gaps_init(struct tp_gaps *gaps, const void *words, size_t count, const ch
 		// What begins with a switch to on began switched off.
 		if (i > 0 && to_on == on) {
 			tp_problems_add_at(problems, TP_ERR_FORMAT, file, offset,
-			    "switches section is not used: switch %zu is to %s, like the one before "
+			    "switches section is not used: "
+			    "switch %zu is to %s, like the one before "
 			    "it",
 			    i, on ? "on" : "off");
 			return 0;

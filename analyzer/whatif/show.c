@@ -49,7 +49,8 @@ static void add_heading(const struct shown *shown, struct tp_buf *out)
 	    tp_view_time(shown->analysis, stood, predictions->stood));
 	tp_buf_addf(out, "model      replays it with %+.1f%%\n", 100 * off(predictions));
 	tp_buf_addf(out,
-	    "assumed    %s; threads wait for each other where they did; other waits last as long as they did\n\n",
+	    "assumed    %s; threads wait for each other where they did; "
+	    "other waits last as long as they did\n\n",
 	    shown->options->callees
 		? "functions are faster with all that they call"
 		: "functions are faster in their own code, not in what they call");

@@ -89,9 +89,9 @@ int main(int argc, char **argv)
 		} else if (!strcmp(argv[i], "--phase") && i + 1 < argc) {
 			only = argv[++i];
 		} else {
-			fputs(
-			    "usage: known [--plain] [--no-threads] [--scale N] [--turns N] [--phase "
-			    "NAME]\n",
+			fputs("usage: known [--plain] [--no-threads] [--scale N] "
+			      "[--turns N] [--phase "
+			      "NAME]\n",
 			    stderr);
 			return 129;
 		}

@@ -4,7 +4,8 @@
 usage: known_table.py [--figures] DATA ROUNDS
 
 With --figures not the tables, but a line "TOOL/FUNCTION PER_CENT" for each error, and "ns/FUNCTION
-NS" for what is known. """
+NS" for what is known.
+"""
 import csv
 import os
 import re

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The table of benchmarks/budget.
 
-usage: table.py BUDGET DIR NAME...   BUDGET in per cent; DIR has NAME.native, .plain and .budget (a line "wall cpu" in ns
-                                     for each round), the same with .begin behind it of the first
-                                     seconds alone, NAME.reckoned, NAME.profile.csv and
-                                     NAME.budget.ROUND.csv
+usage: table.py BUDGET DIR NAME...   BUDGET in per cent; DIR has NAME.native, .plain and .budget (a
+                                     line "wall cpu" in ns for each round), the same with .begin
+                                     behind it of the first seconds alone, NAME.reckoned,
+                                     NAME.profile.csv and NAME.budget.ROUND.csv
 """
 
 import csv

@@ -9,7 +9,8 @@
 #   kernel_wall, kernel_cpu                                  what the program itself says,
 #                                                            where it does
 #   micro/NAME/wall, micro/NAME/cpu                          ns per call
-#   others                                                   what is found in the trace (variants.sh)
+#   others                                                   what is found in the trace
+#                                                            (variants.sh)
 #   text, hot_text, compile_cpu                              of a build, whose variant is
 #                                                            `build/FLAVOUR` and whose
 #                                                            BENCH is the program's name

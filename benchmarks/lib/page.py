@@ -170,7 +170,8 @@ def bytes_event(row):
     if "bytes" not in found or not found.get("events") or \
             statistics.median(found["events"].values()) < 1000:
         return "-"
-    return f"{statistics.median(found['bytes'].values()) / statistics.median(found['events'].values()):.2f}"
+    size, events = (statistics.median(found[key].values()) for key in ("bytes", "events"))
+    return f"{size / events:.2f}"
 
 
 def rounds_and_load(row):
@@ -295,8 +296,8 @@ def print_head(options):
     for key in ("tsc", "memory", "kernel", "system", "clang", "gcc", "peers"):
         if key in about:
             print(f"| {key} | {about[key]} |")
-    print("| commit | "
-          f"{commit}{'' if commit == now else ', and later ones up to ' + now + ' with the same binaries'} |")
+    later = "" if commit == now else f", and later ones up to {now} with the same binaries"
+    print(f"| commit | {commit}{later} |")
     print(f"| measured | from {first} to {last}: {runs} runs, "
           f"{sum(entry[1] for entries in state.done.values() for entry in entries) / 60:.0f} min |")
     print("\n*Measured* is the median of the rounds with its 95 % interval (that of the sign test; "

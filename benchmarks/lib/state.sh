@@ -25,7 +25,8 @@ state_identity() {
 	echo "teeperf	$(sort "$work/teeperf.stamp" | cksum)"
 	# Not what only prints.
 	echo "benchmarks	$(cd "$here" && find . -path ./results -prune -o -type f \
-		! -name '*.md' ! -path './lib/*.py' ! -path ./lib/plot -exec cksum {} + | sort -k 3 | cksum)"
+		! -name '*.md' ! -path './lib/*.py' ! -path ./lib/plot -exec cksum {} + |
+		sort -k 3 | cksum)"
 }
 
 # state_open: go on with the state of this size, or begin anew and say why.

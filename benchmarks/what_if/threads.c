@@ -8,7 +8,8 @@
  * runs PROGRAM with FUNCTION faster by PERCENT ("none 0": as it is), and prints the ns that it
  * took. Work is processor time.
  *
- *   join      two threads of unlike length: short_work is behind long_work, and does not matter until that is gone
+ *   join      two threads of unlike length: short_work is behind long_work, and does not matter
+ *             until that is gone
  *   lock      three threads: outside in parallel, inside under one lock
  *   pipe      stages of a pipeline over pipes: parse -> pack -> store, the slowest of which is pack
  *   rounds    two threads that meet at a barrier: left and right take turns in being the slower one

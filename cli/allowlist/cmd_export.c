@@ -22,11 +22,13 @@ const struct tp_command tp_allowlist_export = {
     .summary = "convert an allowlist to another tool's list",
     .usage = "--format NAME [-o FILE] LIST",
     .operands = TP_OPERANDS_LISTS,
-    .description =
-	"Write LIST as a list for another tool. LIST is a file, '-' for standard input, or shipped:NAME\n"
-	"for one that comes with TeePerf. Rules that the tool cannot express, such as the levels count\n"
-	"and sample, become comments or are left out, with a warning. Lines that the tool's precedence\n"
-	"decides differently also cause a warning.\n",
+    .description = "Write LIST as a list for another tool. LIST is a file, '-' for standard input, "
+		   "or shipped:NAME\n"
+		   "for one that comes with TeePerf. Rules that the tool cannot express, "
+		   "such as the levels count\n"
+		   "and sample, become comments or are left out, with a warning. "
+		   "Lines that the tool's precedence\n"
+		   "decides differently also cause a warning.\n",
     .examples = "  teeperf allowlist export --format xray app.allow -o app.xray\n"
 		"  clang -fxray-instrument -fxray-attr-list=app.xray -c app.c\n",
     .options = options,

@@ -24,11 +24,14 @@ const struct tp_command tp_allowlist_fmt = {
     .usage = "[-w | --check] LIST...",
     .operands = TP_OPERANDS_LISTS,
     .description =
-	"Print each LIST ('-': standard input) in canonical form: one blank line between groups, no\n"
-	"blanks around the parts of a line, short names of kinds (fun, src), and categories as words.\n"
+	"Print each LIST ('-': standard input) in canonical form: "
+	"one blank line between groups, no\n"
+	"blanks around the parts of a line, short names of kinds (fun, src), "
+	"and categories as words.\n"
 	"Comments, the order of lines and the meaning of the list do not change.\n"
 	"\n"
-	"A line without a category gets '=allow' if any line of its section is one that only TeePerf\n"
+	"A line without a category gets '=allow' if any line of its section is "
+	"one that only TeePerf\n"
 	"understands. Otherwise lines stay bare, because other tools read only bare lines.\n",
     .examples = "  teeperf allowlist fmt app.allow\n"
 		"  teeperf allowlist fmt -w *.allow\n",

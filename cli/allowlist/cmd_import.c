@@ -24,9 +24,11 @@ const struct tp_command tp_allowlist_import = {
     .summary = "convert another tool's list to an allowlist",
     .usage = "--format NAME [-o LIST] FILE",
     .description =
-	"Read FILE, another tool's list ('-': standard input), and write an allowlist that decides as\n"
+	"Read FILE, another tool's list ('-': standard input), "
+	"and write an allowlist that decides as\n"
 	"that tool does, as far as its rules can be expressed. Lines are reordered, with their\n"
-	"comments, if the other tool's precedence requires it. Rules that cannot be expressed become\n"
+	"comments, if the other tool's precedence requires it. "
+	"Rules that cannot be expressed become\n"
 	"comments, with a warning.\n",
     .examples =
 	"  teeperf allowlist import --format scorep app.filt -o app.allow\n"

@@ -19,9 +19,9 @@ const struct tp_command tp_allowlist_list = {
     .summary = "show the lists that come with TeePerf",
     .usage = "",
     .operands = TP_OPERANDS_NONE,
-    .description =
-	"Print the name and purpose of each shipped list. Wherever a command or the compiler takes\n"
-	"an allowlist, you can write shipped:NAME.\n",
+    .description = "Print the name and purpose of each shipped list. "
+		   "Wherever a command or the compiler takes\n"
+		   "an allowlist, you can write shipped:NAME.\n",
     .examples = "  teeperf allowlist list\n"
 		"  teeperf c++ --allowlist shipped:cxx-std -O2 -c app.cc\n",
     .run = run,

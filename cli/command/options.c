@@ -177,7 +177,8 @@ static int store(const struct tp_option *option, const char *text)
 	case TP_OPTION_SIZE:
 		if (!parse_number(text, true, option->value))
 			return tp_options_usage(
-			    "option '--%s' takes a number of bytes such as 512K, 64M or 1G, not '%s'",
+			    "option '--%s' takes a number of bytes such as 512K, "
+			    "64M or 1G, not '%s'",
 			    option->name, text);
 		return 0;
 	case TP_OPTION_COUNT:

@@ -99,7 +99,8 @@ static const char beginning[] =
     "_teeperf()\n"
     "{\n"
     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
-    "\tlocal command=${COMP_WORDS[1]} at=2 option= prefix= what= options= valued= operands= words=\n"
+    "\tlocal command=${COMP_WORDS[1]} at=2 option= prefix= what= options= "
+    "valued= operands= words=\n"
     "\tCOMPREPLY=()\n"
     "\tcase $command in\n";
 

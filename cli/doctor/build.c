@@ -101,7 +101,8 @@ int tp_doctor_build(bool *good, struct tp_err *err)
 		return status;
 	if (only_records(libraries)) {
 		tp_doctor_show("-", "compiler",
-		    "no compiler here: this is a target; programs are built elsewhere, with 'teeperf cc', "
+		    "no compiler here: this is a target; programs are built elsewhere, "
+		    "with 'teeperf cc', "
 		    "and recorded here (to build here, install plugin and runtime in %s)",
 		    libraries);
 		return 0;

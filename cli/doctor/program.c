@@ -56,7 +56,8 @@ static bool show_mark(const struct tp_release_mark *mark, const char *clocks)
 	    clocks[0] ? ", clock chosen when compiled: " : "", clocks);
 	if (!strcmp(clocks, "hardware"))
 		tp_doctor_show("-", "clock",
-		    "compiled for the processor's counter only: where a TEE forbids it (SGX1, stock "
+		    "compiled for the processor's counter only: "
+		    "where a TEE forbids it (SGX1, stock "
 		    "OP-TEE), compile with --clock=auto or --clock=soft");
 	return true;
 }

@@ -36,17 +36,20 @@ struct row {
 #define ROW_OF_DRIVER(row) row,
 #define ROW_OF_PASS(row) row,
 #define ROW_OF_PLUGIN(row)
-#define TP_CC_OPTION(id, name, reader, value, variable, argument, fallback, help, more, plugin_help, plugin_argument) \
+#define TP_CC_OPTION(id, name, reader, value, variable, argument, fallback, help, more, \
+	plugin_help, plugin_argument) \
 	ROW_OF_##reader(ROW(name, value, variable, argument, fallback, help))
 
-#define ROW(name, value, variable, argument, fallback, help) {name, variable, argument, fallback, value}
+#define ROW(name, value, variable, argument, fallback, help) \
+	{name, variable, argument, fallback, value}
 static const struct row rows[] = {
 #include "cc_options.def"
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 #undef ROW
 
-#define ROW(name, value, variable, argument, fallback, help) {TP_OPTION_STRING, 0, name, argument, help, NULL, NULL}
+#define ROW(name, value, variable, argument, fallback, help) \
+	{TP_OPTION_STRING, 0, name, argument, help, NULL, NULL}
 const struct tp_option tp_driver_options[] = {
 #include "cc_options.def"
     {0},

@@ -35,13 +35,17 @@ const struct tp_command tp_fleet_compact = {
     .usage = "[options] DIR",
     .operands = TP_OPERANDS_FOLDERS,
     .description =
-	"Merge the runs of each day and program into one file per table, or a few large ones. The rows\n"
+	"Merge the runs of each day and program into one file per table, or a few large ones. "
+	"The rows\n"
 	"do not change.\n"
 	"\n"
 	"Readers can go on, and never see a run twice: the folder of a table, day and program is\n"
-	"exchanged for its new form in one step. A query that listed the old folder but has not opened\n"
-	"its files fails, or with some readers misses these runs: repeat it. If the command is killed,\n"
-	"each folder is either in its old or in its new form. File systems that cannot exchange folders\n"
+	"exchanged for its new form in one step. "
+	"A query that listed the old folder but has not opened\n"
+	"its files fails, or with some readers misses these runs: repeat it. "
+	"If the command is killed,\n"
+	"each folder is either in its old or in its new form. "
+	"File systems that cannot exchange folders\n"
 	"(NFS, mounted object stores) are refused: compact before you copy runs there.\n",
     .examples = "teeperf fleet compact /srv/profiles\n",
     .options = options,

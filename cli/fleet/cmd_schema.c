@@ -48,8 +48,8 @@ static int run(int argc, char **argv)
 	if (argc)
 		return tp_options_usage("it takes 'clickhouse', or nothing");
 	if (form.database || form.replicated || form.cluster)
-		return tp_options_usage(
-		    "--database, --replicated and --cluster are for 'teeperf fleet schema clickhouse'");
+		return tp_options_usage("--database, --replicated and --cluster are for 'teeperf "
+					"fleet schema clickhouse'");
 	if (version) {
 		printf("%d\n", TP_FLEET_SCHEMA);
 		return TP_EXIT_DONE;
@@ -70,12 +70,13 @@ const struct tp_command tp_fleet_schema = {
     .summary = "print the tables and columns of a fleet",
     .usage = "[options] [clickhouse]",
     .operands = "clickhouse",
-    .description =
-	"Print one line per column: its table, name, type, whether it can be NULL (1), and its unit.\n"
-	"docs/fleet.md explains them.\n"
-	"\n"
-	"With clickhouse, print the statements that create the tables for teeperf-fleet-push(1). With\n"
-	"--cluster, run them on each server of the cluster.\n",
+    .description = "Print one line per column: its table, name, type, whether it can be NULL (1), "
+		   "and its unit.\n"
+		   "docs/fleet.md explains them.\n"
+		   "\n"
+		   "With clickhouse, print the statements that create the tables for "
+		   "teeperf-fleet-push(1). With\n"
+		   "--cluster, run them on each server of the cluster.\n",
     .examples = "teeperf fleet schema clickhouse | clickhouse-client --multiquery\n",
     .options = options,
     .run = run,

@@ -122,7 +122,8 @@ static void see_ended(const struct all *all, struct round *round)
 			// Told to end before it had begun.
 			if (WIFSIGNALED(status) && !(all->signal && WTERMSIG(status) == SIGTERM))
 				tp_command_warn(
-				    "the recorder of process %d was killed by signal %d: 'teeperf recover' "
+				    "the recorder of process %d was killed by signal %d: "
+				    "'teeperf recover' "
 				    "completes its trace",
 				    (int)round->recorders[i].process, WTERMSIG(status));
 		}

@@ -272,7 +272,8 @@ int tp_tui_run(const char *what, const struct tp_tui_options *options)
 		return status;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
-		    "standard input and output are not a terminal: 'teeperf analyze' prints tables");
+		    "standard input and output are not a terminal: "
+		    "'teeperf analyze' prints tables");
 	tp_tui_init(&session.tui, tp_shown_name(name, what));
 	session.interval_ms = options->interval_ms;
 	if (tp_tui_loader_start(&session.loader, what, options->open, &session.err)) {

@@ -104,7 +104,8 @@ void tp_tui_add_help(uint32_t width, struct tp_buf *text)
 	}
 	add_wrapped(text, "", width, 0);
 	add_wrapped(text,
-	    "Bars: the dark part is self time, all of it inclusive time; of threads, running and in "
+	    "Bars: the dark part is self time, all of it inclusive time; "
+	    "of threads, running and in "
 	    "recorded functions.",
 	    width, 0);
 	add_wrapped(text,

@@ -178,8 +178,8 @@ static int check_native(const struct tp_autotune_product *product, struct tp_err
 		code = 0;
 	else if (!code)
 		code = tp_err_set(err, TP_ERR_FORMAT, product->path,
-		    "is still instrumented after a build without instrumentation ('%s' is): " BUILD_ALL
-		    ", and must not set a level itself",
+		    "is still instrumented after a build without "
+		    "instrumentation ('%s' is): " BUILD_ALL ", and must not set a level itself",
 		    inventory.unit_count ? inventory.units[0].main_file : "?");
 	tp_inventory_release(&inventory);
 	return code;

@@ -27,7 +27,8 @@ enum teeperf_compiled_clock {
  *                                                    between fences if gate ==
  *                                                    TEEPERF_GATE_ORDERED)
  *   if (time >> 32 != clock_high)   goto cold        (an untimed exit: == TEEPERF_HIGH_NEVER)
- *   if (cursor >= end || cursor < start)  goto cold  (the chunk is full, there is none, or the cursor is not in it)
+ *   if (cursor >= end || cursor < start)  goto cold  (the chunk is full, there is none, or the
+ *                                                    cursor is not in it)
  *   position = cursor + bias                         (for functions that need it)
  *   cursor += 8
  *   if (*old != 0)                  goto cold        (the cursor was taken back: see below)
@@ -204,29 +205,31 @@ struct teeperf_counted {
  *                     position of the activation, or 0 in a handler that found its thread in the
  *                     runtime, in the same register; changes only this, r11, or x15, x17, or t0,
  *                     t2, and flags
- *   __teeperf_record  the sequence as a routine, called (riscv64: with t0 as link register) with the
- *   ..._untimed       name in r10, x16 or t1. Changes rax, rdx, r10, r11 (x86-64), x9, x15-x17 (aarch64)
- *   ..._position      or t0-t5 (riscv64) and the flags; ..._position returns the position in the name's
- *                     register
+ *   __teeperf_record  the sequence as a routine, called (riscv64: with t0 as link register)
+ *   ..._untimed       with the name in r10, x16 or t1. Changes rax, rdx, r10, r11 (x86-64), x9,
+ *   ..._position      x15-x17 (aarch64) or t0-t5 (riscv64) and the flags; ..._position returns the
+ *                     position in the name's register
  *   __teeperf_count   the cold path of a counted call: like __teeperf_slow, with the address of the
  *                     teeperf_counted instead of a name; returns the pointer, or 0
  *   __teeperf_resync  void (uint64_t position, uint64_t name): an ordinary call, made at each
  *                     landing pad and after each call that may return twice
- *   __teeperf_leave   uint64_t (uint64_t position, uint64_t name, uint64_t home): an ordinary call, made
- *                     before each call that may switch to another stack. The home is what
+ *   __teeperf_leave   uint64_t (uint64_t position, uint64_t name, uint64_t home): an ordinary call,
+ *                     made before each call that may switch to another stack. The home is what
  *                     __teeperf_home returned when the activation began
- *   __teeperf_arrive  void (uint64_t position, uint64_t name, uint64_t left): after it; what leave returned
+ *   __teeperf_arrive  void (uint64_t position, uint64_t name, uint64_t left): after it; what leave
+ *                     returned
  *   __teeperf_home    uint64_t (void): the calling thread, or 0 while it has no number
- *   __teeperf_border  void (uint64_t control, uint64_t handle): an ordinary call, made around calls that
- *                     cross the border of a TEE, and in functions that are called over it (log.h)
+ *   __teeperf_border  void (uint64_t control, uint64_t handle): an ordinary call, made around calls
+ *                     that cross the border of a TEE, and in functions that are called over it
+ *                     (log.h)
  *   __teeperf_command void (void *operation): the same for a call of TEEC_InvokeCommand, before it;
  *   after it
  *                     __teeperf_border is called
  *   __teeperf_module  void (uint64_t abi_and_clock, struct teeperf_module_block *): called by a
  *                     constructor of each instrumented module; abi << 8 | enum
  *                     teeperf_compiled_clock
- *   __teeperf_counted       void (struct teeperf_counted *, void **pointer): called by a constructor of
- *                           the object file; the second is the calling thread's
+ *   __teeperf_counted       void (struct teeperf_counted *, void **pointer): called by a
+ *                           constructor of the object file; the second is the calling thread's
  *   __teeperf_counted_gone  void (struct teeperf_counted *): called by its destructor
  *   __teeperf_module_gone   void (struct teeperf_module_block *): called by its destructor
  */

@@ -8,8 +8,8 @@
  * memory and in stripped files: struct teeperf_late_note. A thread enters with
  *
  *   rdi   enum teeperf_late_command
- *   rbx, rbp, rcx, rdx, r8 ... r15   in this order the path of the log, NUL-terminated (TEEPERF_LATE_PATH_SIZE bytes), so
- *         that the program's memory is not written from outside
+ *   rbx, rbp, rcx, rdx, r8 ... r15   in this order the path of the log, NUL-terminated
+ *         (TEEPERF_LATE_PATH_SIZE bytes), so that the program's memory is not written from outside
  *   rsp   a multiple of 16, below which the stack is free
  *
  * and when it is done it makes the system call close(-1, TEEPERF_LATE_MARK, result). It is stopped

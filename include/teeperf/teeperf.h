@@ -229,7 +229,8 @@ TEEPERF_INLINE_ void *teeperf_tee_log(unsigned long long *size)
  * teeperf-cc(1) lists, which the compiler reports, nor where teeperf_enter and teeperf_leave_region
  * do so on the TEE's side.
  *
- *   teeperf_border_call(handle);       // before a call to the other side, in the caller, whether host or TEE
+ *   // before a call to the other side, in the caller, whether host or TEE
+ *   teeperf_border_call(handle);
  *   result = call(parameters);
  *   teeperf_border_back();             // after it
  *

@@ -14,14 +14,16 @@
 #define BETWEEN                                                               \
 	"#T7:\tldr x15, [x16, 24]\n\tldr #P, [x16]\n\tldr x17, [x16, 24]\n\t" \
 	"cmp x15, x17\n\tb.ne 7b\n\tadd #P, #P, x15\n\tsub #P, #P, 4\n\t"
-#define COUNT(zero, take)                                                                                          \
-	zero GATE("#G",                                                                                            \
-	    "2f") "cbz #C, 1f\n\t"                                                                                 \
-		  "ldr x17, [#C, #I]\n\tadd x17, x17, 1\n\tstr x17, [#C, #I]\n\t" take                             \
-		  "b 2f\n1:\tadrp x16, #D\n\tadd x16, x16, :lo12:#D\n\tadr x15, 3f\n\t" GOT(                       \
-		      TEEPERF_SYMBOL_COUNT) "br x17\n3:\tcbz x16, 2f\n\t"                                          \
-					    "ldr x17, [x16, #I]\n\tadd x17, x17, 1\n\tstr x17, [x16, #I]\n\t" take \
-					    "\n2:"
+#define COUNT(zero, take)                                                                         \
+	zero GATE("#G", "2f") "cbz #C, 1f\n\t"                                                    \
+			      "ldr x17, [#C, #I]\n\tadd x17, x17, 1\n"                            \
+			      "\tstr x17, [#C, #I]\n\t" take                                      \
+			      "b 2f\n1:\tadrp x16, #D\n\tadd x16, x16, :lo12:#D\n"                \
+			      "\tadr x15, 3f\n\t" GOT(                                            \
+				  TEEPERF_SYMBOL_COUNT) "br x17\n3:\tcbz "                        \
+							"x16, 2f\n\t"                             \
+							"ldr x17, [x16, #I]\n\tadd x17, x17, 1\n" \
+							"\tstr x17, [x16, #I]\n\t" take "\n2:"
 
 static const char *take_registers(
     struct tp_text *text, struct tp_text_names *names, const struct tp_text_request *request)
@@ -57,9 +59,9 @@ const struct tp_text_machine tp_text_aarch64 = {
     .bias = "ldr #P, [x16, 24]\n\t",
     // As in x86_64.c: the cursor is in the thread's chunk, which is not full, and the place is
     // free.
-    .bump =
-	"ldr x17, [x16, 32]\n\tcmp x15, x17\n\tb.hs 1f\n\tldr x17, [x16, 40]\n\tcmp x15, x17\n\tb.lo 1f\n\t"
-	"add x17, x15, 8\n\tstr x17, [x16]\n\tldr x17, [x15]\n\tcbnz x17, 1f\n\t",
+    .bump = "ldr x17, [x16, 32]\n\tcmp x15, x17\n\tb.hs 1f\n\tldr x17, [x16, 40]\n\tcmp x15, x17\n"
+	    "\tb.lo 1f\n\t"
+	    "add x17, x15, 8\n\tstr x17, [x16]\n\tldr x17, [x15]\n\tcbnz x17, 1f\n\t",
     .place = "add #P, #P, x15\n\t",
     .take_name = {NAME("x17"), NAME_REGISTER("x17")},
     .store = {"bfi #B, x17, 32, 32\n\tstr #B, [x15]\n\t", "lsl x17, x17, 32\n\tstr x17, [x15]\n\t"},

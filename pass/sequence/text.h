@@ -61,7 +61,8 @@ struct tp_text {
  *   #R the routine of runtime/arch/record.S
  *   #L and #l code that moves the stack pointer off the red zone, and back
  * and of a counted call:
- *   #C the thread's pointer   #D the teeperf_counted   #I offset of the count   #P number of the call
+ *   #C the thread's pointer   #D the teeperf_counted   #I offset of the count
+ *   #P number of the call
  * `$` is doubled, as LLVM wants it. Local labels: 1 the cold path, 2 the end, 6 no record now.
  */
 struct tp_text_names {

@@ -9,7 +9,8 @@
     runs.table("profile", program="redis-server")
 
 Tables are pandas DataFrames where pandas is there, else lists of dicts. A trace is read by the
-command 'teeperf', so this package has the numbers of all its other views. """
+command 'teeperf', so this package has the numbers of all its other views.
+"""
 
 from .run import Error, command
 from .fleet import Fleet

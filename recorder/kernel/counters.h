@@ -5,7 +5,7 @@
  *
  *	tp_counters_open(&counters, "cycles,page-faults", 0, &err);
  *	pid = fork(); if (!pid) execvp(...);      // by the thread that opened them
- *	tp_counters_read(&counters, readings);    // as often as is wanted, also behind the program's end
+ *	tp_counters_read(&counters, readings);    // as often as is wanted, also behind its end
  *	tp_counters_close(&counters);
  *
  * For an ordinary user the kernel counts only what happens in user space, unless

@@ -68,9 +68,9 @@ void tp_gramine_read(const struct tp_gramine *gramine,
 		if (gramine->processes)
 			meters[i].flags = TEEPERF_METER_COUNTED;
 		else
-			TP_METER_NOTE(&meters[i],
-			    "Gramine printed no statistics: they need gramine-sgx and 'sgx.enable_stats = "
-			    "true' in the manifest");
+			TP_METER_NOTE(&meters[i], "Gramine printed no statistics: "
+						  "they need gramine-sgx and 'sgx.enable_stats = "
+						  "true' in the manifest");
 	}
 }
 

@@ -17,12 +17,14 @@ static const char standard[] =
     "clock kind=tsc hz=1000000000\nmodules\n"
     "\tmodule bias=0x400000 start=0x400000 end=0x410000 path=\"/host\"\n"
     "chunk thread=0\n\t0 enter 0x401000 @a\n\t10 enter 0x401010\n\t20 call-out\n\tcrossing 7\n"
-    "\t40 call-in\n\tcrossing 9\n\t41 enter 0x401020 @b\n\t42 call-out\n\tcrossing 8\n\t44 return-in\n"
+    "\t40 call-in\n\tcrossing 9\n\t41 enter 0x401020 @b\n\t42 call-out\n\tcrossing 8\n"
+    "\t44 return-in\n"
     "\t45 enter 0x401030\n\t46 resync 0x401020 @b\n\t49 exit 0x401020\n\t50 return-out\n"
     "\t60 enter 0x401040\n\t61 exit 0x401040\n\t100 return-in\n\t110 exit 0x401010\n"
     "\t120 call-out\n\t130 return-in\n\t140 enter 0x401050\n\t150 resync 0x401000 @a\n"
     "\t4294967300 call-out\n\t4294967400 exit 0x401000\n"
-    "chunk thread=1\n\t5 enter 0x401000\n\t15 call-out\n\tcrossing 6\n\t35 return-in\n\t115 call-out\n"
+    "chunk thread=1\n\t5 enter 0x401000\n\t15 call-out\n\tcrossing 6\n\t35 return-in\n"
+    "\t115 call-out\n"
     "\t135 return-in\n\t160 exit 0x401000\nend\n";
 
 static bool open_text(

@@ -8,7 +8,8 @@
 //   MODE 1  as a kernel may: interrupted, not now, a few bytes only; the stream must come out whole
 //   MODE 2  lies as well: errors, numbers that cannot be, written where nothing was
 //   MODE 3  as a kernel may: no room for a chunk now and then
-//   MODE 4  as a disk that is full once: a part of one frame, no room for the rest of it, and room again
+//   MODE 4  as a disk that is full once: a part of one frame, no room for the rest of it, and room
+//           again
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -386,8 +386,8 @@ static void run(const char *file, const char *library, uint64_t seed, const char
 int main(int argc, char **argv)
 {
 	if (argc < 8) {
-		fprintf(stderr,
-		    "usage: hostile_taker PROGRAM LIBRARY ROUNDS SEED STEP PATIENCE TRANSPORTS [FOLDER]\n");
+		fprintf(stderr, "usage: hostile_taker PROGRAM LIBRARY ROUNDS SEED STEP PATIENCE "
+				"TRANSPORTS [FOLDER]\n");
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -399,9 +399,9 @@ int main(int argc, char **argv)
 	patience_s = strtoull(argv[6], NULL, 10);
 	while (done.rounds < wanted)
 		run(argv[1], argv[2], seed + step * work.runs, argv[7], argc > 8 ? argv[8] : NULL);
-	printf(
-	    "rounds=%llu runs=%llu seeds=%llu..%llu bytes=%llu frames=%llu chunks=%llu whole=%llu left=%llu "
-	    "stops=%llu\n",
+	printf("rounds=%llu runs=%llu seeds=%llu..%llu bytes=%llu frames=%llu chunks=%llu "
+	       "whole=%llu left=%llu "
+	       "stops=%llu\n",
 	    (unsigned long long)done.rounds, (unsigned long long)work.runs,
 	    (unsigned long long)seed, (unsigned long long)(seed + step * (work.runs - 1)),
 	    (unsigned long long)done.bytes, (unsigned long long)done.frames,

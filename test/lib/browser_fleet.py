@@ -245,7 +245,8 @@ def use(url):
         names = "return [...data.functions.name]"
         check("functions of the set", viewer(names)[:2], ["lookup", MARKUP])
         check("frames", browser.run(
-            """const tree = views.flame.tree; return views.flame.frames.node.map(node => functionName(tree.fn[node])).slice(0, 4)"""),
+            "const tree = views.flame.tree; return views.flame.frames.node."
+            "map(node => functionName(tree.fn[node])).slice(0, 4)"),
               ["<i>prog", "main", "lookup", MARKUP])
         with opener.open(url + "api/functions?a.build=first") as answer:
             exact = {row["function"]: row for row in json.load(answer)["functions"]}

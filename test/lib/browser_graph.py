@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """browser_graph.py RECURSION MANY WITHOUT NOCLOCK: use the call graphs of the reports of
-report/graph in a browser. Leaves pictures, light and dark, in the current folder. """
+report/graph in a browser. Leaves pictures, light and dark, in the current folder.
+"""
 import os
 import sys
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """browser_lanes.py SMALL MANY NONE METERS QUIET: look at the lanes of the reports of report/lanes
-in a browser. Leaves pictures, light and dark, in the current folder. """
+in a browser. Leaves pictures, light and dark, in the current folder.
+"""
 import os
 import sys
 

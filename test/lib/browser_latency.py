@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """browser_latency.py SERVER LIMITED NONE: use latency over time and the slowest calls of the
 reports of report/latency in a browser. Leaves pictures, light and dark, wide and narrow, in the
-current folder. """
+current folder.
+"""
 import os
 import sys
 

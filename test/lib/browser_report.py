@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """browser_report.py REPORT DIFF TIMELESS EMPTY: use the reports of report/browser with mouse and
-keyboard in a browser. Leaves pictures of each view, light and dark, in the current folder. """
+keyboard in a browser. Leaves pictures of each view, light and dark, in the current folder.
+"""
 import os
 import re
 import sys
@@ -321,7 +322,8 @@ def sorts(report, wanted):
 
 def frames(report, before):
     """A frame that was clicked has its own numbers, above those of all calls of its function."""
-    columns = """return [...document.querySelectorAll('#foot-numbers span')].map(e => [...e.children].map(c => c.textContent))"""
+    columns = ("return [...document.querySelectorAll('#foot-numbers span')]."
+               "map(e => [...e.children].map(c => c.textContent))")
     report.open()
     report.click(report.state()["frames"]["turn'"])
     report.settle()

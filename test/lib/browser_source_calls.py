@@ -11,8 +11,10 @@ from browser_source import AXE, number, show
 from report_source_calls import lines_of
 
 failures = 0
-ROWS = """return [...document.querySelectorAll('#source-lines tr')].map(row => [...row.cells].map(cell => cell.textContent))"""
-CALLEES = """return [...document.querySelectorAll('#source-callees tr')].map(row => [...row.cells].map(cell => cell.textContent))"""
+ROWS = ("return [...document.querySelectorAll('#source-lines tr')]."
+        "map(row => [...row.cells].map(cell => cell.textContent))")
+CALLEES = ("return [...document.querySelectorAll('#source-callees tr')]."
+           "map(row => [...row.cells].map(cell => cell.textContent))")
 
 
 def check(what, found, wanted):

@@ -3,7 +3,8 @@
 """Is what stands on standard input fit for a terminal? check_clean.py [--cells SEPARATOR] WHAT
 
 Printable UTF-8 with newlines and tabs, nothing that changes the direction of text. With --cells no
-cell of a table begins as a formula does, unless it is a number. """
+cell of a table begins as a formula does, unless it is a number.
+"""
 import csv
 import sys
 

@@ -6,7 +6,8 @@ marks, and no more.
 THREADS threads called work(ROUNDS) WORKS times each. Names, kinds and their order are exact in each
 thread; times do not decrease, lie within the thread's calls, and phases within their phases; a mark
 "N steps" is behind the N-th call of step and before the next one. A trace without times has names,
-kinds and their order. """
+kinds and their order.
+"""
 
 import csv
 import io

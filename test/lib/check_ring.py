@@ -8,11 +8,13 @@ thread, with the first and the last step that are there whole (-1: none). Demand
 
   chunks=N         no thread has more chunks than that
   threads=N        so many threads have chunks
-  written=N        thread 0 wrote N records; those that are there and those that were overwritten make that number
-  last:T=N         the last whole step of thread T is number N; last:T>=N: or a later one; thread * stands for each of
-                   those with the most chunks
+  written=N        thread 0 wrote N records; those that are there and those that were overwritten
+                   make that number
+  last:T=N         the last whole step of thread T is number N; last:T>=N: or a later one; thread *
+                   stands for each of those with the most chunks
   all:T=N          thread T is there from its beginning on, with N steps
-  handlers=N       so many whole steps of handlers are there at least; their records may be between any others
+  handlers=N       so many whole steps of handlers are there at least; their records may be between
+                   any others
 """
 import re
 import subprocess

@@ -4,7 +4,8 @@
 
 crash_rounds.py TEEPERF PROGRAM ROUNDS SEED. PROGRAM is crash_program.c, instrumented: it says
 itself how many calls each of its threads had begun and completed. What was completed must be in the
-trace, or be counted as lost; nothing else may be there. A failure names the seed of its round. """
+trace, or be counted as lost; nothing else may be there. A failure names the seed of its round.
+"""
 import csv
 import glob
 import io

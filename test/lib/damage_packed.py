@@ -3,7 +3,8 @@
 """Make a packed chunk of a trace lie, with a checksum that fits.
 
 damage_packed.py IN OUT N zeroes the magic of the names of the N-th packed chunk and prints the
-offset of its payload. """
+offset of its payload.
+"""
 import ctypes
 import struct
 import sys

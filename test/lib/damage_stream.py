@@ -3,7 +3,8 @@
 """Write damaged copies of a stream: damage_stream.py STREAM OUT NUMBER.
 
 By NUMBER: cut off somewhere, bytes changed anywhere or in a frame's header, frames left out,
-repeated, swapped. The same number gives the same copy. """
+repeated, swapped. The same number gives the same copy.
+"""
 import random
 import struct
 import sys

@@ -4,7 +4,8 @@
 
 damage_trace.py TEEPERF TRACE FUNCTION CUTS FLIPS: cuts TRACE at so many places and flips bits in so
 many copies, the same ones each time. No command may crash or hang; each must name the file and, for
-a cut, the offset; calls of FUNCTION that lie before the damage must still be shown. """
+a cut, the offset; calls of FUNCTION that lie before the damage must still be shown.
+"""
 import csv
 import io
 import random

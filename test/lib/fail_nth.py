@@ -6,7 +6,8 @@ fail_nth.py SHIM MOST [--prepare SHELL] [--verify SHELL] [--trouble STATUS] -- C
 command runs untouched, or with MOST > 0 for about so many N, evenly spread. Each run must end with
 an exit status of its own: 0, or 1 with one line that says why. With 0 it has done what it always
 does, or has said on standard error what it could not; and what --verify demands of its results is
-true. A command whose status 1 is an answer has another one for trouble. """
+true. A command whose status 1 is an answer has another one for trouble.
+"""
 import os
 import re
 import select

@@ -5,7 +5,8 @@ with all that follow.
 
 fail_writes.py SHIM TEEPERF EVENTS CALLS WHOLE STEP [--counted] [--once] -- RECORD...: each trace is
 checked by views_of_rest.py; of every STEP-th one, all views. --once: each alone only. RECORD writes
-its trace to r.trace. """
+its trace to r.trace.
+"""
 import collections
 import os
 import struct

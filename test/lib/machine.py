@@ -7,9 +7,12 @@ machine.py start FOLDER KERNEL INIT [--cpu MACHINE] [--memory FILE] [--stream SO
     KERNEL: what tools/fetch-kernel prints; INIT: test/tee/machine_init.c, static. The files'
     libraries come along. Memory in FILE is the machine's ivshmem device; its port 'teeperf'
     connects to SOCKET again and again.
-machine.py run FOLDER [NAME=VALUE...] PROGRAM [ARGUMENTS...]   as if it were run here: output, exit code
-machine.py ask FOLDER start|kill|wait|get|await ...            what else the machine does (machine_init.c)
-machine.py stop FOLDER                                         an orderly end; 'kill FOLDER': at once
+machine.py run FOLDER [NAME=VALUE...] PROGRAM [ARGUMENTS...]
+    as if it were run here: output, exit code
+machine.py ask FOLDER start|kill|wait|get|await ...
+    what else the machine does (machine_init.c)
+machine.py stop FOLDER
+    an orderly end; 'kill FOLDER': at once
 """
 
 import glob

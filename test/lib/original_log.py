@@ -7,7 +7,8 @@ log [threads] [size=N] [next=N] [flags=N] [self=N] [pid=N] [map=N] [counter=N] [
                         the header; without it, one whose numbers are right. spare: entries there is
                         room for
 TIME enter|exit FUNCTION [THREAD]
-TIME on|off             the recorder switches; in a log of threads its record goes where the tool puts it
+TIME on|off             the recorder switches; in a log of threads its record goes where the tool
+                        puts it
 empty                   an entry that was never written
 words N...              an entry of these words
 cut N                   only the first N bytes of the file remain

@@ -3,7 +3,8 @@
 
 Holds debian/*.install of SOURCE against STAGE, the folder that 'cmake --install' filled as DESTDIR
 with the prefix /usr. Each file is in one package, each line of a list has a file, and no two
-packages bring the same path. """
+packages bring the same path.
+"""
 import fnmatch
 import os
 import re

@@ -6,7 +6,8 @@ the table calls.
 report_calls.py REPORT CALLS.json [MAPS SLOWEST ROOM]: CALLS are rows of SQL with id, parent, thread
 (its number), function, depth, start_ns and duration_ns, of a trace with a clock of 1 GHz and
 functions of different names. MAPS, SLOWEST and ROOM are what the report was made with. Prints how
-much was compared; exits with 1 and a line for each contradiction. """
+much was compared; exits with 1 and a line for each contradiction.
+"""
 import collections
 import json
 import sys

@@ -5,7 +5,8 @@
 report_data.py REPORT ANALYSIS.json plain|folded|whole [REPORT ANALYSIS.json HOW]...: exits with 1
 and a line for each contradiction. ANALYSIS is of the same options, as JSON, and made with --raw if
 `whole`: then the timeline must have all time of all paths. `folded`: paths may be put together, so
-that functions have no sums of paths. """
+that functions have no sums of paths.
+"""
 import base64
 import hashlib
 import html

@@ -4,7 +4,8 @@
 
 report_graph.py REPORT DOT LEFT: LEFT, functions that are too light for both. Nodes and edges are to
 be the same, with the same calls and times, and each has its place: nodes beside one another, edges
-that begin and end at their nodes. """
+that begin and end at their nodes.
+"""
 import json
 import re
 import sys

@@ -5,7 +5,8 @@
 report_lanes.py REPORT EVENTS.json: EVENTS are rows of SQL with the columns of
 report_data.LANE_COLUMNS and WAIT_COLUMNS, thread and lane, of all that the lanes should have.
 Prints how many are drawn one by one, and how many are not; exits with 1 and a line for each
-contradiction. """
+contradiction.
+"""
 import json
 import sys
 

@@ -5,10 +5,13 @@
 //
 //   ring_program steps N          N steps, in main's thread
 //   ring_program threads T N      T threads of N steps each, and one that makes 50 and then waits
-//   ring_program lives N          one that makes 50 steps and waits; N threads of 3 steps, four at a time
+//   ring_program lives N          one that makes 50 steps and waits; N threads of 3 steps, four at
+//                                 a time
 //   ring_program idle T           T threads of 1 step each, all alive at the same time
-//   ring_program forever FILE     two threads, for ten minutes at most; FILE holds how many steps of each are done, 8 bytes each
-//   ring_program handlers N       N steps, with a handler that makes steps of its own, for a timer and for one step in 16
+//   ring_program forever FILE     two threads, for ten minutes at most; FILE holds how many steps
+//                                 of each are done, 8 bytes each
+//   ring_program handlers N       N steps, with a handler that makes steps of its own, for a timer
+//                                 and for one step in 16
 //   ring_program fork N           N steps, a child that makes 2 N, and N steps more
 //   ring_program fault N          N steps, and a fault in the last
 #define _GNU_SOURCE

@@ -11,7 +11,8 @@ with 0. --update writes the outputs into DOC.
 
 Compared are words and shape: a number with its unit is '#', a run of blanks, dashes or equal signs
 is one. Lines of a heading that depend on how busy the machine is (their first words are in MACHINE)
-and a progress line may be there or not. """
+and a progress line may be there or not.
+"""
 
 import os
 import re

@@ -5,7 +5,8 @@
 symbols_agree.py CSV COUNT [MODULE=FILE...]: there are COUNT functions; linkage name and demangled
 name of each are nm's, file and line are those of addr2line and, where it is installed, those that
 llvm-symbolizer gives as the function's start. FILE is asked instead of MODULE, for what was
-stripped. """
+stripped.
+"""
 import csv
 import json
 import os

@@ -2,7 +2,8 @@
 """Runs a command on a terminal: terminal.py COLUMNS[xROWS] COMMAND...
 
 Prints what the terminal got, without carriage returns, and exits as the command did. Standard error
-is not the terminal's. What standard input has is typed. """
+is not the terminal's. What standard input has is typed.
+"""
 import fcntl
 import os
 import pty

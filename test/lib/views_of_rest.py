@@ -7,7 +7,8 @@ views_of_rest.py TEEPERF TRACE EVENTS CALLS WHOLE [--all] [--counted]
 EVENTS enters and exits in all, CALLS of leaf(); --counted: these are counted calls, and EVENTS is
 0. WHOLE is a complete trace to compare with. Events shown and events missing account for all of
 them, in every view, and no view says "complete" of a trace that lacks any. --all: the slow views as
-well. Prints "complete", "exact", "bounded" or "open". """
+well. Prints "complete", "exact", "bounded" or "open".
+"""
 import json
 import re
 import subprocess

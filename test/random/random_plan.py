@@ -13,7 +13,8 @@ is a tuple, its kind first:
     if MASK BODY ELSE       as the bits of the value are
     sort F                  qsort of two elements, with F to compare them
     search F N              bsearch in N elements, with F to compare them
-    try BODY KINDS HANDLER AGAIN    KINDS: int, base (with derived), any; AGAIN: the handler rethrows
+    try BODY KINDS HANDLER AGAIN    KINDS: int, base (with derived), any; AGAIN: the handler
+                                    rethrows
     throw KIND              int, base or derived, if there is somebody who catches all
     guard G BODY            BODY with a local object whose destructor is the function G
     setjmp BODY AFTER       AFTER if BODY ended with longjmp

@@ -12,7 +12,8 @@ counts. --spoil leaves a function out that the interpreter knows of, which must 
 keeps all programs.
 
 Needs TEEPERF in the environment, and works in the current folder, where programs that failed are
-kept. """
+kept.
+"""
 
 import argparse
 import collections

@@ -226,8 +226,8 @@ __attribute__((noreturn, used)) static void start(long *stack)
 }
 
 #if defined(__x86_64__)
-__asm__(
-    ".globl _start\n_start:\n\txorl %ebp, %ebp\n\tmovq %rsp, %rdi\n\tandq $-16, %rsp\n\tcall start");
+__asm__(".globl _start\n_start:\n\txorl %ebp, %ebp\n\tmovq %rsp, %rdi\n\tandq $-16, %rsp\n"
+	"\tcall start");
 #elif defined(__aarch64__)
 __asm__(".globl _start\n_start:\n\tmov x29, 0\n\tmov x0, sp\n\tb start");
 #elif defined(__riscv)

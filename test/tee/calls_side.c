@@ -4,7 +4,8 @@
 // the following, is its host. Not instrumented.
 //
 //   SIDE_REGION    port bare: the log is mapped once
-//   SIDE_BY_CALL   port bare: it is there for the time of each run, elsewhere each time, and a page fault behind it
+//   SIDE_BY_CALL   port bare: it is there for the time of each run, elsewhere each time, and a page
+//                  fault behind it
 //   SIDE_SEND      port keystone: frames go to the file that SIDE_STREAM names
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -3,8 +3,9 @@
 // a function of its own and with a limit of its own. The operation of a command must be as it was
 // when the command is over.
 //
-//   PROGRAM SESSIONS COMMANDS [hand|helper]      SESSIONS: 1, or 4: one for each thread; hand: half of the threads tell by
-//                                                hand; helper: the helper makes the commands
+//   PROGRAM SESSIONS COMMANDS [hand|helper]      SESSIONS: 1, or 4: one for each thread; hand: half
+//                                                of the threads tell by hand; helper: the helper
+//                                                makes the commands
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -70,9 +70,9 @@ int main(int argc, char **argv)
 	const struct teeperf_thread *threads = (const void *)((char *)log + header->threads_offset);
 	for (uint32_t i = 0; frames && i < header->thread_capacity; i++)
 		lost += threads[i].lost;
-	printf(
-	    "frames=%s\nchunks=%llu\nevents=%llu\ncounted=%llu\nlost=%llu\nthreads=%llu\nmodules=%llu\npoints=%llu\n"
-	    "ended=%llx\nclock=%u\nattach=%u\n",
+	printf("frames=%s\nchunks=%llu\nevents=%llu\ncounted=%llu\nlost=%llu\nthreads=%llu\n"
+	       "modules=%llu\npoints=%llu\n"
+	       "ended=%llx\nclock=%u\nattach=%u\n",
 	    frames ? "yes" : "none", chunks, events, counted, lost,
 	    (unsigned long long)header->thread_count, (unsigned long long)header->module_count,
 	    points, ended, header->clock, header->attach);

@@ -4,7 +4,8 @@
 // time of a command only, elsewhere each time. A check of the log costs a system call there: more
 // than one in a command is an error. Not instrumented.
 //
-//   PROGRAM ROUNDS COMMANDS [outside]      exits with 7; 'outside': also calls what is instrumented between commands
+//   PROGRAM ROUNDS COMMANDS [outside]      exits with 7; 'outside': also calls what is instrumented
+//                                          between commands
 #include <stddef.h>
 #include <stdint.h>
 

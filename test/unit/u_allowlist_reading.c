@@ -153,7 +153,8 @@ static void test_names(void **state)
 	    "char const* A::f<int>|A::f<int>(int) const [clone .cold]|A::f<int>(int) const|"
 	    "A::f<int>");
 	expect(read, "unsigned long (anonymous namespace)::f<int>()",
-	    "unsigned long (anonymous namespace)::f<int>()|unsigned long (anonymous namespace)::f<int>|"
+	    "unsigned long (anonymous namespace)::f<int>()|unsigned long "
+	    "(anonymous namespace)::f<int>|"
 	    "(anonymous namespace)::f<int>()|(anonymous namespace)::f<int>");
 	expect(read, "S& std::operator<< <T<int> >(S&, char)",
 	    "S& std::operator<< <T<int> >(S&, char)|S& std::operator<< <T<int> >|"
@@ -170,7 +171,8 @@ static void test_names(void **state)
 	    "decltype ((a)+(b)) sum<int>(int)|decltype ((a)+(b)) sum<int>|sum<int>(int)|sum<int>");
 	// No type, or one around the name.
 	expect(read, "A::f() const::{lambda()#1}::operator()() const",
-	    "A::f() const::{lambda()#1}::operator()() const|A::f() const::{lambda()#1}::operator()");
+	    "A::f() const::{lambda()#1}::operator()() const|A::f() "
+	    "const::{lambda()#1}::operator()");
 	expect(read, "A::operator unsigned long() const",
 	    "A::operator unsigned long() const|A::operator unsigned long");
 	expect(read, "A::operator std::vector<int, B<int> >()",

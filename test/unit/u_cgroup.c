@@ -53,7 +53,8 @@ static void version_2(void **state)
 	    "22 1 0:20 / /proc rw shared:5 - proc proc rw\n"
 	    "30 23 0:26 / @/unified rw,nosuid shared:9 master:1 - cgroup2 cgroup2 rw,nsdelegate\n");
 	put("unified/user/app/cpu.stat",
-	    "usage_usec 1500\nuser_usec 1000\nsystem_usec 500\nnr_throttled 3\nthrottled_usec 42\n");
+	    "usage_usec 1500\nuser_usec 1000\nsystem_usec 500\nnr_throttled 3\n"
+	    "throttled_usec 42\n");
 	put("unified/user/app/memory.current", "8192\n");
 	put("unified/user/app/memory.peak", "16384\n");
 	open_group(7);

@@ -182,7 +182,8 @@ static void only_what_can_be_true(void **state)
 	    {COSTS("", " 1", "0x10"), false, 3, 200},
 	    // Without a rate nothing tells how many ticks that is.
 	    {"clock kind=soft-count\nhost\n\tline \"cost_in_ps=10000\"\n\tline \"cost_out_ps=1\"\n"
-	     "\tline \"cost_untimed_ps=1\"\nsymbols\n\tsymbol 0x1000 f\nchunk\n\t100 enter 0x1000\n\t300 exit 0x1000\nend\n",
+	     "\tline \"cost_untimed_ps=1\"\nsymbols\n\tsymbol 0x1000 f\nchunk\n\t100 enter 0x1000\n"
+	     "\t300 exit 0x1000\nend\n",
 		false, 0, 200},
 	    {"clock kind=tsc hz=1000000000\nhost\n\tline \"cost_in_ps=10000\"\n"
 	     "symbols\n\tsymbol 0x1000 f\nchunk\n\t100 enter 0x1000\n\t300 exit 0x1000\nend\n",

@@ -527,7 +527,8 @@ static void clickhouse(void **state)
 	assert_int_equal(
 	    tp_fleet_question_clickhouse(&out, &question, "other", &some, NULL, 0, &err), 0);
 	assert_non_null(strstr(out.data,
-	    "SELECT x FROM (SELECT * FROM other.runs WHERE (position(labels, '{\"a\": \"it\\'s\"') = 1 OR "
+	    "SELECT x FROM (SELECT * FROM other.runs WHERE (position(labels, '{\"a\": "
+	    "\"it\\'s\"') = 1 OR "
 	    "position(labels, ', \"a\": \"it\\'s\"') > 0 OR "));
 	assert_non_null(strstr(out.data, " AND (position(labels, '{\"b\": \"\\\\\\\\\"') = 1 OR "));
 	tp_buf_release(&out);

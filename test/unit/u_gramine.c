@@ -34,7 +34,8 @@ static const char printed[] =
     "----- Total SGX stats for process 9 -----\n"
     "  # of EENTERs:        6\n"
     "  # of AEXs:           18446744073709551615\n"
-    "a line that is much longer than any of those that matter, and has # of EENTERs: 5 in it, behind the end of what is kept of a line\n"
+    "a line that is much longer than any of those that matter, and has # of EENTERs: "
+    "5 in it, behind the end of what is kept of a line\n"
     "  # of EEXITs:         not a number\n"
     "  # of sync signals:";
 

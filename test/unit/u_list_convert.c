@@ -180,7 +180,8 @@ static void test_xray(void **state)
 	    "fun:x\n",
 	    "# head\n"
 	    "default:skip\n"
-	    "# As XRay's threshold, for functions that are not listed; XRay counts machine instructions.\n"
+	    "# As XRay's threshold, for functions that are not listed; "
+	    "XRay counts machine instructions.\n"
 	    "where:instrs>=200=allow\n"
 	    "where:loops>0=allow\n"
 	    "fun:hotter=skip\n"
@@ -197,7 +198,8 @@ static void test_xray(void **state)
 	// Regular expressions, of which '*' means '.*'.
 	imports("xray", "#!special-case-list-v1\n[always]\nfun:a.b*\nfun:c|d\n",
 	    "# not imported, a regular expression that no glob can express: "
-	    "fun:c|d\ndefault:skip\n# As XRay's threshold, for functions that are not listed; XRay counts "
+	    "fun:c|d\ndefault:skip\n# As XRay's threshold, for functions that are not listed; "
+	    "XRay counts "
 	    "machine instructions.\nwhere:instrs>=200=allow\nwhere:loops>0=allow\nfun:a?b*=allow\n",
 	    "4: 'fun:c|d' is not imported: a regular expression that no glob can express\n");
 	refuses("xray", "[always]\nfun:a[b\n", 2, 6);

@@ -64,7 +64,8 @@ static void make_file(struct tp_buf *file, unsigned second)
 	struct tp_err err;
 	const int size = snprintf(text, sizeof(text),
 	    "clock kind=tsc hz=1000000000\nsymbols\n\tsymbol 0x401000 f\nchunk\n"
-	    "\t0 enter f\n\t1000 exit f\n\t2000 enter f\n\t%u exit f\n\t9000 enter f\n\t10010 exit f\nend\n",
+	    "\t0 enter f\n\t1000 exit f\n\t2000 enter f\n\t%u exit f\n\t9000 enter f\n"
+	    "\t10010 exit f\nend\n",
 	    2000 + second);
 	tp_buf_init(file);
 	assert_int_equal(tp_dump_assemble(text, (size_t)size, "text", file, &err), 0);

@@ -187,14 +187,20 @@ static void make_page(struct tp_buf *page)
 	    "A column has one name in every format. `teeperf query --schema` explains each one.\n\n"
 	    "| format | written by |\n|---|---|\n"
 	    "| text | `teeperf analyze --view top` (functions), `--view threads`; the headings |\n"
-	    "| CSV, JSON | the same with `--format csv` or `--format json`; of calls, `teeperf export --format csv` |\n"
-	    "| SQL | `teeperf query`; `by name`: not in `SELECT *`. `teeperf export --format sqlite` has what `SELECT *` has, "
+	    "| CSV, JSON | the same with `--format csv` or `--format json`; "
+	    "of calls, `teeperf export --format csv` |\n"
+	    "| SQL | `teeperf query`; `by name`: not in `SELECT *`. "
+	    "`teeperf export --format sqlite` has what `SELECT *` has, "
 	    "of all tables but events |\n"
-	    "| Parquet | `teeperf export --format parquet`; a number without a value is 0, or -1 where 0 is a value |\n"
+	    "| Parquet | `teeperf export --format parquet`; a number without a value is 0, "
+	    "or -1 where 0 is a value |\n"
 	    "| report | `teeperf report`: the numbers in the page's data |\n\n"
-	    "Text and the report have the columns that people read; the other formats have all that they can carry. "
-	    "Old names go on working in `teeperf query` for one release. `tid` is the system's number of a thread everywhere, "
-	    "and `thread` the trace's: `tid` was the trace's in the SQL tables calls, events, thread_paths and threads, "
+	    "Text and the report have the columns that people read; "
+	    "the other formats have all that they can carry. "
+	    "Old names go on working in `teeperf query` for one release. "
+	    "`tid` is the system's number of a thread everywhere, "
+	    "and `thread` the trace's: `tid` was the trace's in the SQL tables calls, events, "
+	    "thread_paths and threads, "
 	    "so a query that compares `tid` with a number has to say `thread`.\n");
 	for (int t = 0; tp_sql_tables[t].relation; t++)
 		add_relation(page, tp_sql_tables[t].relation);
@@ -224,8 +230,8 @@ static void test_page(void **state)
 		tp_buf_add_char(&found, (char)c);
 	fclose(file);
 	if (strcmp(page.data, found.data) != 0)
-		fail_msg(
-		    "docs/columns.md is not what the relations say: TEEPERF_UPDATE=1 writes it anew");
+		fail_msg("docs/columns.md is not what the relations say: "
+			 "TEEPERF_UPDATE=1 writes it anew");
 	tp_buf_release(&page);
 	tp_buf_release(&found);
 }

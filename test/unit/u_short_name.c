@@ -24,8 +24,9 @@ static void check(const char *name, const char *wanted)
 }
 
 #define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
-#define TREE \
-	"std::_Rb_tree<int, std::pair<int const, long>, std::_Select1st<std::pair<int const, long> >, std::less<int>, std::allocator<std::pair<int const, long> > >"
+#define TREE                                                                                   \
+	"std::_Rb_tree<int, std::pair<int const, long>, std::_Select1st<std::pair<int const, " \
+	"long> >, std::less<int>, std::allocator<std::pair<int const, long> > >"
 
 static void test_libstdcxx(void **state)
 {
@@ -33,18 +34,18 @@ static void test_libstdcxx(void **state)
 	check(TREE "::find(int const&)", "std::_Rb_tree<…>::find");
 	check(TREE "::_M_begin() const", "std::_Rb_tree<…>::_M_begin");
 	check(STRING "::reserve(unsigned long)", "std::string::reserve");
-	check(
-	    "std::__cxx11::basic_string<wchar_t, std::char_traits<wchar_t>, std::allocator<wchar_t> >::size() const",
+	check("std::__cxx11::basic_string<wchar_t, std::char_traits<wchar_t>, "
+	      "std::allocator<wchar_t> >::size() const",
 	    "std::wstring::size");
-	check(
-	    "std::__cxx11::basic_string<char, std::char_traits<char>, my::arena<char> >::size() const",
+	check("std::__cxx11::basic_string<char, std::char_traits<char>, "
+	      "my::arena<char> >::size() const",
 	    "std::basic_string<…>::size");
-	check(
-	    "std::basic_string_view<char, std::char_traits<char> >::find(char, unsigned long) const",
+	check("std::basic_string_view<char, std::char_traits<char> >::find(char, "
+	      "unsigned long) const",
 	    "std::string_view::find");
-	check(
-	    "std::basic_ostream<char, std::char_traits<char> >& std::operator<< <std::char_traits<char> >"
-	    "(std::basic_ostream<char, std::char_traits<char> >&, char const*)",
+	check("std::basic_ostream<char, std::char_traits<char> >& std::operator<< "
+	      "<std::char_traits<char> >"
+	      "(std::basic_ostream<char, std::char_traits<char> >&, char const*)",
 	    "std::operator<< <…>");
 	check("bool std::operator==<char, std::char_traits<char>, std::allocator<char> >(" STRING
 	      " const&, char const*)",
@@ -59,9 +60,9 @@ static void test_libstdcxx(void **state)
 	check("std::vector<bool, std::allocator<bool> >::operator[](unsigned long)",
 	    "std::vector<…>::operator[]");
 	check("std::function<void ()>::operator()() const", "std::function<…>::operator()");
-	check(
-	    "void std::__introsort_loop<int*, long, __gnu_cxx::__ops::_Iter_comp_iter<bool (*)(int, int)> >"
-	    "(int*, int*, long, __gnu_cxx::__ops::_Iter_comp_iter<bool (*)(int, int)>)",
+	check("void std::__introsort_loop<int*, long, __gnu_cxx::__ops::_Iter_comp_iter<bool "
+	      "(*)(int, int)> >"
+	      "(int*, int*, long, __gnu_cxx::__ops::_Iter_comp_iter<bool (*)(int, int)>)",
 	    "std::__introsort_loop<…>");
 	check("decltype (((declval<int>)())+(1)) add<int>(int)", "add<…>");
 	check("operator new(unsigned long)", "operator new");
@@ -74,8 +75,8 @@ static void test_libstdcxx(void **state)
 	check("std::locale::name[abi:cxx11]() const", "std::locale::name");
 	check("non-virtual thunk to std::iostream::~iostream()",
 	    "non-virtual thunk to std::iostream::~iostream");
-	check(
-	    "std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> >::size() const",
+	check("std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> "
+	      ">::size() const",
 	    "std::string::size");
 	check("std::__1::vector<int, std::__1::allocator<int> >::push_back(int&&)",
 	    "std::vector<…>::push_back");
@@ -86,7 +87,8 @@ static void test_databases(void **state)
 	(void)state;
 	check(
 	    "leveldb::SkipList<char const*, leveldb::MemTable::KeyComparator>::FindGreaterOrEqual("
-	    "char const* const&, leveldb::SkipList<char const*, leveldb::MemTable::KeyComparator>::Node**) const",
+	    "char const* const&, leveldb::SkipList<char const*, "
+	    "leveldb::MemTable::KeyComparator>::Node**) const",
 	    "leveldb::SkipList<…>::FindGreaterOrEqual");
 	check("leveldb::(anonymous namespace)::PosixWritableFile::Append(leveldb::Slice const&)",
 	    "leveldb::(anonymous namespace)::PosixWritableFile::Append");
@@ -94,12 +96,12 @@ static void test_databases(void **state)
 	check("leveldb::DBImpl::Get(leveldb::ReadOptions const&, leveldb::Slice const&, " STRING
 	      "*)",
 	    "leveldb::DBImpl::Get");
-	check(
-	    "rocksdb::InlineSkipList<rocksdb::MemTableRep::KeyComparator const&>::Insert<false>(char const*, "
-	    "rocksdb::InlineSkipList<rocksdb::MemTableRep::KeyComparator const&>::Splice*, bool)",
+	check("rocksdb::InlineSkipList<rocksdb::MemTableRep::KeyComparator "
+	      "const&>::Insert<false>(char const*, "
+	      "rocksdb::InlineSkipList<rocksdb::MemTableRep::KeyComparator const&>::Splice*, bool)",
 	    "rocksdb::InlineSkipList<…>::Insert<…>");
-	check(
-	    "bool rocksdb::InlineSkipList<rocksdb::MemTableRep::KeyComparator const&>::Insert<true>(char const*)",
+	check("bool rocksdb::InlineSkipList<rocksdb::MemTableRep::KeyComparator "
+	      "const&>::Insert<true>(char const*)",
 	    "rocksdb::InlineSkipList<…>::Insert<…>");
 	check("rocksdb::DBImpl::BackgroundCallFlush(rocksdb::Env::Priority)",
 	    "rocksdb::DBImpl::BackgroundCallFlush");
@@ -133,8 +135,8 @@ static void test_odd(void **state)
 	    "core::fmt::<impl core::fmt::Display for u8>::fmt");
 	check("<dyn core::any::Any + Send>::is", "<dyn core::any::Any + Send>::is");
 	check("app::main::{{closure}}", "app::main::{{closure}}");
-	check(
-	    "unsigned long const& std::max<unsigned long>(unsigned long const&, unsigned long const&)",
+	check("unsigned long const& std::max<unsigned long>(unsigned long const&, "
+	      "unsigned long const&)",
 	    "std::max<…>");
 	check("A<(B)1>::f()", "A<…>::f");
 	check("A<&(B::operator->())>::f()", "A<…>::f");

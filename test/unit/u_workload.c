@@ -171,12 +171,13 @@ static void events_come_off_along_each_thread(void **state)
 
 // A worker waits 9.9 ms of 10 in `loop`, and works in two functions of short stretches; the main
 // thread waits for it.
-static const char waits[] = CLOCK
-    "symbols\n	symbol 0x1000 main\n	symbol 0x2000 loop\n	symbol 0x3000 a\n	symbol 0x4000 b\n"
-    "chunk thread=0\n	0 enter main\n	10000000 exit main\n"
-    "chunk thread=1\n	0 enter loop\n	60000 enter a\n	64000 exit a\n"
-    "	9900000 enter b\n	9906000 exit b\n	10000000 exit loop\n"
-    "end\n";
+static const char waits[] =
+    CLOCK "symbols\n	symbol 0x1000 main\n	symbol 0x2000 loop\n	symbol 0x3000 a\n"
+	  "	symbol 0x4000 b\n"
+	  "chunk thread=0\n	0 enter main\n	10000000 exit main\n"
+	  "chunk thread=1\n	0 enter loop\n	60000 enter a\n	64000 exit a\n"
+	  "	9900000 enter b\n	9906000 exit b\n	10000000 exit loop\n"
+	  "end\n";
 
 static void waiting_is_nobodys_own_time(void **state)
 {
@@ -208,9 +209,9 @@ static void waiting_is_nobodys_own_time(void **state)
 static void who_waited_cannot_be_told(void **state)
 {
 	(void)state;
-	add(CLOCK
-	    "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
-	    "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n	16000000 exit f\nend\n",
+	add(CLOCK "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
+		  "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n"
+		  "	16000000 exit f\nend\n",
 	    true);
 	workload.cpu_ns = 5000000;
 	workload.thread_times[0].cpu_ns = 5000000;
@@ -223,9 +224,9 @@ static void who_waited_cannot_be_told(void **state)
 	// A little waiting leaves something sure.
 	tp_workload_release(&workload);
 	tp_workload_init(&workload);
-	add(CLOCK
-	    "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
-	    "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n	16000000 exit f\nend\n",
+	add(CLOCK "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
+		  "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n"
+		  "	16000000 exit f\nend\n",
 	    true);
 	workload.cpu_ns = 15000000;
 	workload.thread_times[0].cpu_ns = 15000000;
@@ -240,9 +241,9 @@ static void who_waited_cannot_be_told(void **state)
 static void preemption_is_off_all_alike(void **state)
 {
 	(void)state;
-	add(CLOCK
-	    "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
-	    "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n	16000000 exit f\nend\n",
+	add(CLOCK "symbols\n	symbol 0x1000 f\n	symbol 0x2000 g\n"
+		  "chunk\n	0 enter f\n	6000000 enter g\n	16000000 exit g\n"
+		  "	16000000 exit f\nend\n",
 	    true);
 	workload.cpu_ns = 8000000;
 	workload.thread_times[0].cpu_ns = 8000000;
@@ -287,13 +288,13 @@ static void exact_calls_replace_others(void **state)
 static void names(void **state)
 {
 	(void)state;
-	add(CLOCK
-	    "symbols\n	symbol 0x1000 _ZN3fooC2Ev file=\"foo.cc\" line=3\n"
-	    "	symbol 0x3000 same\n	symbol 0x4000 same\n"
-	    "chunk\n	0 enter _ZN3fooC2Ev\n	5 exit _ZN3fooC2Ev\n"
-	    "	6 enter 0x2000\n	8 exit 0x2000\n"
-	    "	10 enter 0x3000\n	11 exit 0x3000\n	12 enter 0x4000\n	13 exit 0x4000\n"
-	    "end\n",
+	add(CLOCK "symbols\n	symbol 0x1000 _ZN3fooC2Ev file=\"foo.cc\" line=3\n"
+		  "	symbol 0x3000 same\n	symbol 0x4000 same\n"
+		  "chunk\n	0 enter _ZN3fooC2Ev\n	5 exit _ZN3fooC2Ev\n"
+		  "	6 enter 0x2000\n	8 exit 0x2000\n"
+		  "	10 enter 0x3000\n	11 exit 0x3000\n	12 enter 0x4000\n"
+		  "	13 exit 0x4000\n"
+		  "end\n",
 	    true);
 	assert_string_equal(function("_ZN3fooC2Ev")->demangled, "foo::foo()");
 	assert_string_equal(function("_ZN3fooC2Ev")->file, "foo.cc");

@@ -155,7 +155,9 @@ int tp_fleet_question_chosen(struct tp_buf *out, const struct tp_fleet_question 
 		for (int id = 0; id < TP_FLEET_TABLES; id++)
 			if (id != TP_FLEET_RUNS && names(at, tp_fleet_tables[id].name))
 				tp_buf_addf(out,
-				    ", %s AS (\n\tSELECT * FROM main.%s WHERE run_id IN (SELECT run_id FROM runs)\n)",
+				    ", %s AS (\n"
+				    "\tSELECT * FROM main.%s WHERE run_id IN "
+				    "(SELECT run_id FROM runs)\n)",
 				    tp_fleet_tables[id].name, tp_fleet_tables[id].name);
 		const bool more = strncmp(at, "WITH ", 5) == 0;
 		tp_buf_add_string(out, more ? ", " : "\n");

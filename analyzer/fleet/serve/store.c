@@ -44,7 +44,8 @@ const char *tp_serve_copy(
 		return "";
 	if (size >= TP_SERVE_TEXTS_MAX - *bytes) {
 		tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "names, labels and commands of more than %d MiB: a table of the fleet is damaged",
+		    "names, labels and commands of more than %d MiB: "
+		    "a table of the fleet is damaged",
 		    TP_SERVE_TEXTS_MAX >> 20);
 		return NULL;
 	}

@@ -374,7 +374,8 @@ static int take_buckets(void *context, const struct tp_serve_rows *rows, struct 
 		if (!*slot) {
 			if (sums->bucket_count >= TP_SERVE_BUCKETS_MAX)
 				return tp_err_set(err, TP_ERR_LIMIT, NULL,
-				    "the histograms of these runs have more than %d buckets: choose fewer",
+				    "the histograms of these runs have more than %d buckets: "
+				    "choose fewer",
 				    TP_SERVE_BUCKETS_MAX);
 			if (!TP_GROW(
 				sums->buckets, sums->bucket_room, sums->bucket_count + UINT64_C(1)))

@@ -75,7 +75,8 @@ static void add_gaps(struct tp_slices *slices)
 		*tp_digits_fixed(text[0], gap.from_ns, 3) = '\0';
 		*tp_digits_fixed(text[1], gap.to_ns - gap.from_ns, 3) = '\0';
 		tp_buf_addf(slices->out,
-		    ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":0,\"name\":\"switched off\",\"ts\":%s,\"dur\":%s}",
+		    ",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":0,\"name\":\"switched "
+		    "off\",\"ts\":%s,\"dur\":%s}",
 		    tp_slices_pid(slices), text[0], text[1]);
 	}
 }

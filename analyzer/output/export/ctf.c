@@ -97,15 +97,15 @@ static void add_trace(const struct tp_slices *slices, struct tp_buf *out)
 	tp_buf_addf(out, ";\n\tvpid = %u;\n\tlost_events = %" PRIu64 ";\n};\n\n",
 	    tp_slices_pid(slices),
 	    slices->analysis->lost < INT64_MAX ? slices->analysis->lost : INT64_MAX);
-	tp_buf_add_string(out,
-	    "clock {\n"
-	    "\tname = teeperf;\n"
-	    "\tdescription = \"since the first record\";\n"
-	    "\tfreq = 1000000000;\n"
-	    "\toffset = 0;\n"
-	    "};\n"
-	    "typealias integer { size = 64; align = 8; signed = false; map = clock.teeperf.value; } := "
-	    "time_t;\n\n");
+	tp_buf_add_string(out, "clock {\n"
+			       "\tname = teeperf;\n"
+			       "\tdescription = \"since the first record\";\n"
+			       "\tfreq = 1000000000;\n"
+			       "\toffset = 0;\n"
+			       "};\n"
+			       "typealias integer { size = 64; align = 8; signed = false; "
+			       "map = clock.teeperf.value; } := "
+			       "time_t;\n\n");
 }
 
 static void add_functions(const struct tp_analysis *analysis, struct tp_buf *out)
@@ -123,7 +123,8 @@ static void add_functions(const struct tp_analysis *analysis, struct tp_buf *out
 static void add_event_class(struct tp_buf *out, int id, const char *name, const char *fields)
 {
 	tp_buf_addf(out,
-	    "event {\n\tname = \"%s\";\n\tid = %d;\n\tstream_id = 0;\n\tfields := struct {%s};\n};\n",
+	    "event {\n\tname = \"%s\";\n\tid = %d;\n\tstream_id = 0;\n"
+	    "\tfields := struct {%s};\n};\n",
 	    name, id, fields);
 }
 

@@ -33,16 +33,22 @@ static int head(struct tp_slices *slices, struct tp_err *err)
 	(void)err;
 	struct tp_buf *out = slices->out;
 	tp_buf_add_string(out,
-	    "{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":48,\"interval\":1,\"startTime\":0,"
-	    "\"processType\":0,\"stackwalk\":1,\"debug\":false,\"gcpoison\":0,\"asyncstack\":1,\"product\":");
+	    "{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":48,\"interval\":1,"
+	    "\"startTime\":0,"
+	    "\"processType\":0,\"stackwalk\":1,\"debug\":false,\"gcpoison\":0,\"asyncstack\":1,"
+	    "\"product\":");
 	tp_json_quote(out, tp_slices_process(slices));
 	tp_buf_add_string(out,
 	    ",\"importedFrom\":\"teeperf " TEEPERF_VERSION "\",\"symbolicated\":true,"
 	    "\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
-	    "\"sourceCodeIsNotOnSearchfox\":true,\"presymbolicated\":true,\"markerSchema\":[],\"extensions\":"
-	    "{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0},\"categories\":[{\"name\":\"Other\","
-	    "\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\n\"extra\":[{\"label\":\"Recording\",\"entries\":"
-	    "[{\"label\":\"times\",\"format\":\"string\",\"value\":\"as recorded\"},{\"label\":\"lost "
+	    "\"sourceCodeIsNotOnSearchfox\":true,\"presymbolicated\":true,\"markerSchema\":[],"
+	    "\"extensions\":"
+	    "{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0},"
+	    "\"categories\":[{\"name\":\"Other\","
+	    "\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\n"
+	    "\"extra\":[{\"label\":\"Recording\",\"entries\":"
+	    "[{\"label\":\"times\",\"format\":\"string\",\"value\":\"as "
+	    "recorded\"},{\"label\":\"lost "
 	    "events\",\"format\":\"integer\",\"value\":");
 	tp_buf_addf(out, "%" PRIu64 "},{\"label\":\"trace\",\"format\":\"string\",\"value\":\"",
 	    slices->analysis->lost);
@@ -77,7 +83,8 @@ static void add_thread(struct tp_slices *slices)
 	tp_buf_add_string(out, slices->first ? "\n" : ",\n");
 	tp_buf_addf(out,
 	    "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
-	    "\"registerTime\":0,\"unregisterTime\":null,\"isMainThread\":%s,\"pid\":\"%u\",\"tid\":%u,",
+	    "\"registerTime\":0,\"unregisterTime\":null,\"isMainThread\":%s,"
+	    "\"pid\":\"%u\",\"tid\":%u,",
 	    thread->number ? "false" : "true", tp_slices_pid(slices), tp_slices_tid(slices));
 	tp_buf_add_string(out, "\"processName\":");
 	tp_json_quote(out, tp_slices_process(slices));
@@ -328,7 +335,8 @@ static int thread_end(struct tp_slices *slices, struct tp_err *err)
 	add_markers(slices, out);
 	tp_buf_add_string(out,
 	    ",\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],"
-	    "\"length\":0},\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],"
+	    "\"length\":0},\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],"
+	    "\"functionSize\":[],"
 	    "\"length\":0}}");
 	return 0;
 }

@@ -3,53 +3,54 @@
  * The report: one HTML page that needs nothing else, with the viewer of report/ and the data that
  * it shows. The data are blocks, of numbers as in common/varint.h unless it says JSON:
  *
- *   facts    JSON: program, unit (ns, ticks or calls), time (which is shown at first: wall, cpu, ...), times (whether the others
- *            can be shown), span and start of the timeline, no_timeline (why there is none),
- *            threads, bounds (of the bins of histograms), functions (a column each; of a joined
- *            trace `inside`, 1: of the TEE)
+ *   facts    JSON: program, unit (ns, ticks or calls), time (which is shown at first: wall, cpu,
+ *            ...), times (whether the others can be shown), span and start of the timeline,
+ *            no_timeline (why there is none), threads, bounds (of the bins of histograms),
+ *            functions (a column each; of a joined trace `inside`, 1: of the TEE)
  *   paths    how many; then a column each of: how many levels up its parent is from the path before
  *            (0: that path is its parent), function, recursion level, calls, self, min, max - min;
  *            with a baseline also its calls and self; with times, what of self is cpu, wait and
  *            preempted
- *   threads  for each thread: how many paths, and the columns path (difference to the last), calls, self; with times also
- *            these three
+ *   threads  for each thread: how many paths, and the columns path (difference to the last), calls,
+ *            self; with times also these three
  *   time     buckets, cells; for each thread: how many rows, for each how many runs, and those; the
  *            cells; how many calls are drawn one by one (the longest, and those inside of the
  *            slowest of each function), and the columns start (difference), duration, path
- *   begun    for each thread: how many rows, for each how many cells in which calls of that depth began, and the columns cell
- *            (difference), calls
+ *   begun    for each thread: how many rows, for each how many cells in which calls of that depth
+ *            began, and the columns cell (difference), calls
  *   heat, slowest  as heat.h and slowest.h have them
- *   graph    JSON: total of all time, or of calls, nodes_left and edges_left, width and height; nodes with fn and at (x, y of the middle,
- *            width, height, in points), edges with from and to (numbers of nodes), calls,
- *            inclusive, x and y of their label, at (points of Bezier curves); instead of places why
- *            there are none
+ *   graph    JSON: total of all time, or of calls, nodes_left and edges_left, width and height;
+ *            nodes with fn and at (x, y of the middle, width, height, in points), edges with from
+ *            and to (numbers of nodes), calls, inclusive, x and y of their label, at (points of
+ *            Bezier curves); instead of places why there are none
  *
- *   waits    only if it is known when threads had no processor; for each thread 1 + how many stretches, 0: not known; and for each
- *            stretch, the longest of all threads, start (difference) and length * 2 + 1 if it was
- *            preempted
- *   lanes    only if there are system events: how many names, and of each its length and letters; by how much earlier than
- *            the timeline the starts count; for each thread, for system calls, waits, requests to
- *            devices and page faults: how many events, the longest of all threads, and the columns
- *            start (difference), duration, name, function + 1 (0: none), bytes + 1 (0: it moves
- *            none), of waits also time until a thread ended it + 1 (0: none did), that thread's
- *            function + 1 and number here + 1; then how many were shorter, and, if any, for each
- *            cell how many and, if any, their time together
+ *   waits    only if it is known when threads had no processor; for each thread 1 + how many
+ *            stretches, 0: not known; and for each stretch, the longest of all threads, start
+ *            (difference) and length * 2 + 1 if it was preempted
+ *   lanes    only if there are system events: how many names, and of each its length and letters;
+ *            by how much earlier than the timeline the starts count; for each thread, for system
+ *            calls, waits, requests to devices and page faults: how many events, the longest of all
+ *            threads, and the columns start (difference), duration, name, function + 1 (0: none),
+ *            bytes + 1 (0: it moves none), of waits also time until a thread ended it + 1 (0: none
+ *            did), that thread's function + 1 and number here + 1; then how many were shorter, and,
+ *            if any, for each cell how many and, if any, their time together
  *
- *   transitions, contention  JSON, as analyze --view NAME --format json prints it, the first rows; only if that has anything to show
- *   meters   only if there are readings of counters or energy; for each meter its name, unit and note, as length and letters, how
- *            many readings, and the columns time since the first record (difference), value until
- *            the next one; at the end an empty name
- *   marks    only if the trace has marks; for each its name, as length and letters, time since the first record (difference), 0: a
- *            moment, 1: a phase that has not ended, else its length + 2, and its thread's number
- *            here + 1 (0: none); at the end an empty name
+ *   transitions, contention  JSON, as analyze --view NAME --format json prints it, the first rows;
+ *                            only if that has anything to show
+ *   meters   only if there are readings of counters or energy; for each meter its name, unit and
+ *            note, as length and letters, how many readings, and the columns time since the first
+ *            record (difference), value until the next one; at the end an empty name
+ *   marks    only if the trace has marks; for each its name, as length and letters, time since the
+ *            first record (difference), 0: a moment, 1: a phase that has not ended, else its length
+ *            + 2, and its thread's number here + 1 (0: none); at the end an empty name
  *
- *   sources  JSON, only if they are asked for: files, each with file (as in facts), found (its path below the folder), and parts: the
- *            line of the first of their lines, and text, a text for each line; calls, of each
- *            function whose first line is there and of which the debug information has its calls:
- *            fn, and sites, three numbers for each line with a call of another function: the line
- *            (0: unknown, or in another file), that function, and 0 or, of a call in code that was
- *            inlined there, 1 + which one of inlined that is: the inlined functions, outermost
- *            first
+ *   sources  JSON, only if they are asked for: files, each with file (as in facts), found (its path
+ *            below the folder), and parts: the line of the first of their lines, and text, a text
+ *            for each line; calls, of each function whose first line is there and of which the
+ *            debug information has its calls: fn, and sites, three numbers for each line with a
+ *            call of another function: the line (0: unknown, or in another file), that function,
+ *            and 0 or, of a call in code that was inlined there, 1 + which one of inlined that is:
+ *            the inlined functions, outermost first
  *
  * A function's number is that in facts; one more is "(smaller)", light paths together. Times are
  * nanoseconds, or ticks if no rate is known.

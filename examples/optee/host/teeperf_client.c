@@ -73,7 +73,8 @@ int teeperf_client_open(struct teeperf_client *client, TEEC_Context *context)
 	if (result == TEEC_SUCCESS)
 		return 0;
 	fprintf(stderr,
-	    "cannot register %zu bytes of '%s' with the TEE (0x%x); not recorded; try a smaller log, "
+	    "cannot register %zu bytes of '%s' with the TEE (0x%x); not recorded; "
+	    "try a smaller log, "
 	    "as 'teeperf record --size 512K'\n",
 	    client->size, client->mapped ? path : getenv("TEEPERF_TEE_LOG"), (unsigned)result);
 	drop(client);
@@ -109,7 +110,8 @@ TEEC_Result teeperf_client_invoke(struct teeperf_client *client, TEEC_Session *s
 	if (given && result == TEEC_ERROR_OUT_OF_MEMORY && from == TEEC_ORIGIN_TEE) {
 		if (!__atomic_exchange_n(&client->off, 1, __ATOMIC_RELAXED))
 			fprintf(stderr,
-			    "the TEE has no memory to map a log of %zu bytes; not recorded from here on; "
+			    "the TEE has no memory to map a log of %zu bytes; "
+			    "not recorded from here on; "
 			    "try a smaller one, as 'teeperf record --size 512K'\n",
 			    client->size);
 		*operation = before;

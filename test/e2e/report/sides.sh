@@ -53,7 +53,8 @@ EOS
 # Without sides, and gates by name.
 sed 's/ flags=4//; s/symbol 0x501000 command/symbol 0x501000 ecall_command/; s/enter command/enter ecall_command/; s/exit command/exit ecall_command/' \
 	sides.txt >gates.txt
-sed 's/^	thread tid=101.*//; /^chunk thread=1/,/exit main/d; s/ flags=4//' sides.txt >alone.txt
+sed 's/^	thread tid=101.*//; /^chunk thread=1/,/exit main/d; s/ flags=4//' \
+	sides.txt >alone.txt
 for name in sides gates alone; do
 	expect 0 "$TEEPERF" dump --assemble $name.txt -o $name.trace
 	expect 0 "$TEEPERF" report --raw -o $name.html $name.trace

@@ -8,7 +8,8 @@ comes back) is not taken; all other code up to the return is the fast path. Wher
 chosen at run time it is the one of the counter word or, with --hardware, on x86-64, the one of
 rdtsc. Fails on a call, a locked or exclusive instruction, a store past the caches, or a jump to
 another function on it, on more than MOST instructions, and unless there are exactly two stores of
-records and two of the cursor. """
+records and two of the cursor.
+"""
 
 import re
 import subprocess

@@ -6,7 +6,8 @@ hashes.
 A part may be of another folder, ../OTHER/PART; a folder may have a script alone. The strings are
 tp_NAME_script, tp_NAME_style, ..., as HEADER declares them. The style is NAME.css. The parts of the
 script are joined in their order, without comments and indentation. Lines stay lines: a report can
-be read, and its errors name functions. """
+be read, and its errors name functions.
+"""
 
 import base64
 import hashlib
