@@ -65,6 +65,60 @@ Dwarf_Die tp_dwarf_units_origin(Dwarf_Debug dbg, Dwarf_Die die)
 	return origin;
 }
 
+bool tp_dwarf_units_has(Dwarf_Die die, Dwarf_Half attribute)
+{
+	Dwarf_Bool has = false;
+	return dwarf_hasattr(die, attribute, &has, NULL) == DW_DLV_OK && has;
+}
+
+// Go from AT, which was found from DIE, to what it was made from. NULL: there is no more.
+static Dwarf_Die next_origin(Dwarf_Debug dbg, Dwarf_Die die, Dwarf_Die at)
+{
+	Dwarf_Die next = tp_dwarf_units_origin(dbg, at);
+	if (at != die)
+		dwarf_dealloc(dbg, at, DW_DLA_DIE);
+	return next;
+}
+
+bool tp_dwarf_units_find_number(
+    Dwarf_Debug dbg, Dwarf_Die die, Dwarf_Half name, Dwarf_Unsigned *value)
+{
+	Dwarf_Die at = die;
+	bool found = false;
+	for (int step = 0; step < TP_DWARF_REFERENCES_MAX && at; step++) {
+		found = tp_dwarf_units_number(dbg, at, name, value);
+		if (found)
+			break;
+		at = next_origin(dbg, die, at);
+	}
+	if (at && at != die)
+		dwarf_dealloc(dbg, at, DW_DLA_DIE);
+	return found;
+}
+
+const char *tp_dwarf_units_name(Dwarf_Debug dbg, Dwarf_Die die, bool *is_external)
+{
+	const char *plain = NULL;
+	const char *linkage = NULL;
+	bool external = false;
+	Dwarf_Die at = die;
+	for (int step = 0; step < TP_DWARF_REFERENCES_MAX && at; step++) {
+		if (!linkage)
+			linkage = tp_dwarf_units_text(at, DW_AT_linkage_name);
+		if (!linkage)
+			linkage = tp_dwarf_units_text(at, DW_AT_MIPS_linkage_name);
+		if (!plain)
+			plain = tp_dwarf_units_text(at, DW_AT_name);
+		external = external || tp_dwarf_units_has(at, DW_AT_external);
+		at = next_origin(dbg, die, at);
+	}
+	if (at && at != die)
+		dwarf_dealloc(dbg, at, DW_DLA_DIE);
+	if (is_external)
+		*is_external = external;
+	return linkage ? linkage : plain ? plain : "";
+}
+
 static bool add_unit(struct tp_dwarf_units *units, uint32_t *room, const struct tp_dwarf_unit *unit)
 {
 	if (!TP_GROW(units->units, *room, units->count + UINT64_C(1)))
