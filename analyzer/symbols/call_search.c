@@ -82,6 +82,7 @@ struct search {
 	struct site *sites;
 	uint32_t site_count, site_room;
 	bool described;
+	bool unclear; // what is not in a known inlined function may be in an unknown one
 };
 
 // Whether there is room for one more item; a lack of memory is remembered.
@@ -159,13 +160,21 @@ static bool number_of(
 	return tp_dwarf_units_number(search->whole.units->object.dbg, die, name, value);
 }
 
+// An address of DIE. libdwarf does not find those by index in split units.
 static bool address_of(
     const struct search *search, Dwarf_Die die, Dwarf_Half name, Dwarf_Addr *address)
 {
 	Dwarf_Attribute attribute;
+	Dwarf_Unsigned index;
+	uint64_t value;
 	if (dwarf_attr(die, name, &attribute, NULL) != DW_DLV_OK)
 		return false;
-	const bool found = dwarf_formaddr(attribute, address, NULL) == DW_DLV_OK;
+	bool found = true;
+	if (dwarf_get_debug_addr_index(attribute, &index, NULL) == DW_DLV_OK &&
+	    tp_dies_address(&search->bytes, index, &value))
+		*address = value;
+	else
+		found = dwarf_formaddr(attribute, address, NULL) == DW_DLV_OK;
 	dwarf_dealloc(search->whole.units->object.dbg, attribute, DW_DLA_ATTR);
 	return found;
 }
@@ -181,6 +190,35 @@ static bool reference_of(
 	return found;
 }
 
+// Call CALL for each range of DIE, the entry at OFFSET. Of split units libdwarf finds neither
+// addresses by index nor the lists of DWARF 5.
+static enum tp_ranges each_range(
+    struct search *search, Dwarf_Die die, uint64_t offset, tp_range_fn *call, void *context)
+{
+	struct tp_die_function entry;
+	Dwarf_Addr high;
+	Dwarf_Half form;
+	enum Dwarf_Form_Class class;
+	if (!tp_dies_read(&search->dies, &search->bytes, offset, &entry))
+		return tp_whole_unit_is_split(&search->whole)
+			   ? TP_RANGES_UNREADABLE
+			   : tp_symbol_ranges(&search->whole, die, call, context);
+	if (entry.has_code) {
+		if (dwarf_highpc_b(die, &high, &form, &class, NULL) != DW_DLV_OK)
+			return TP_RANGES_UNREADABLE;
+		if (class == DW_FORM_CLASS_CONSTANT)
+			high += entry.low;
+		return call(context, entry.low, high) ? TP_RANGES_ENDED : TP_RANGES_PASSED;
+	}
+	if (!entry.has_ranges)
+		return TP_RANGES_PASSED;
+	enum tp_ranges result = TP_RANGES_UNREADABLE;
+	if (search->whole.unit->version >= 5)
+		result = tp_rnglists_each(&search->lists, &entry, call, context);
+	return result == TP_RANGES_UNREADABLE ? tp_symbol_ranges(&search->whole, die, call, context)
+					      : result;
+}
+
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a;
@@ -189,34 +227,49 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x->address, y->address);
 }
 
+struct body {
+	const struct search *search;
+	bool is_there;
+	uint32_t function; // UINT32_MAX: none of them begins there
+};
+
+// Of a copy that the linker has left out the address is 0 or 1, or one of the last two.
+static bool take_body(void *context, uint64_t low, uint64_t high)
+{
+	struct body *body = context;
+	(void)high;
+	if (low <= 1 || low >= UINT64_MAX - 1)
+		return false;
+	body->is_there = true;
+	body->function = at_address(body->search, low);
+	return body->function != UINT32_MAX;
+}
+
 // The function that a call site refers to.
-static uint32_t callee_of(const struct search *search, uint64_t offset)
+static uint32_t callee_of(struct search *search, uint64_t offset)
 {
 	const uint32_t at = TP_LOWER_BOUND(
 	    0U, search->entry_count, middle, search->entries[middle].offset < offset);
-	uint32_t callee = UINT32_MAX;
+	struct body body = {search, false, UINT32_MAX};
 	if (at < search->entry_count && search->entries[at].offset == offset)
-		callee = at_address(search, search->entries[at].address);
-	if (callee != UINT32_MAX)
-		return callee;
+		body.function = at_address(search, search->entries[at].address);
+	if (body.function != UINT32_MAX)
+		return body.function;
 	Dwarf_Die die = tp_dwarf_units_die(search->whole.units, offset);
-	Dwarf_Addr address;
 	bool is_external;
 	if (!die)
 		return UINT32_MAX;
 	// The second body of a function (--shape=dual) has its name, too, and is none of the
-	// functions. Of another unit there is only a declaration; of a copy that the linker has
-	// left out the address is 0, or one of the last two.
-	if (dwarf_lowpc(die, &address, NULL) == DW_DLV_OK && address && address < UINT64_MAX - 1) {
-		callee = at_address(search, address);
-	} else {
+	// functions. Of another unit there is only a declaration.
+	if (each_range(search, die, offset, take_body, &body) == TP_RANGES_PASSED &&
+	    !body.is_there) {
 		const char *name =
 		    tp_dwarf_units_name(search->whole.units->object.dbg, die, &is_external);
 		if (is_external && *name)
-			callee = with_name(search, name);
+			body.function = with_name(search, name);
 	}
 	close_die(search, die);
-	return callee;
+	return body.function;
 }
 
 static void add_site(struct search *search, Dwarf_Die die, uint32_t inlined)
@@ -265,7 +318,10 @@ static uint32_t add_inlined(struct search *search, Dwarf_Die die, uint32_t paren
 		inlined.line = 0;
 	search->inlined[search->inlined_count++] = inlined;
 	const uint32_t number = search->inlined_count;
-	tp_symbol_ranges(&search->whole, die, add_range, search);
+	// Within another one it changes no line.
+	if (each_range(search, die, inlined.offset, add_range, search) == TP_RANGES_UNREADABLE &&
+	    !parent)
+		search->unclear = true;
 	return number;
 }
 
@@ -273,8 +329,9 @@ static uint32_t add_inlined(struct search *search, Dwarf_Die die, uint32_t paren
 static void walk(struct search *search, Dwarf_Die die, uint32_t inlined, int depth)
 {
 	Dwarf_Die child = NULL;
-	if (depth == DEPTH_MAX || dwarf_child(die, &child, NULL) != DW_DLV_OK)
-		return;
+	int status = depth < DEPTH_MAX ? dwarf_child(die, &child, NULL) : DW_DLV_ERROR;
+	if (status != DW_DLV_OK)
+		child = NULL;
 	while (child && search->entries_left && !search->no_memory) {
 		Dwarf_Half tag = 0;
 		Dwarf_Die next = NULL;
@@ -287,12 +344,13 @@ static void walk(struct search *search, Dwarf_Die die, uint32_t inlined, int dep
 			walk(search, child, inlined, depth + 1);
 		else if (tag == DW_TAG_call_site || tag == DW_TAG_GNU_call_site)
 			add_site(search, child, inlined);
-		if (dwarf_siblingof_b(search->whole.units->object.dbg, child, true, &next, NULL) !=
-		    DW_DLV_OK)
-			next = NULL;
+		status =
+		    dwarf_siblingof_b(search->whole.units->object.dbg, child, true, &next, NULL);
 		close_die(search, child);
-		child = next;
+		child = status == DW_DLV_OK ? next : NULL;
 	}
+	if (status == DW_DLV_ERROR && !inlined)
+		search->unclear = true;
 }
 
 // ---- lines
@@ -308,7 +366,7 @@ static uint64_t line_of(const struct search *search, const struct site *site, co
 	if (outer) {
 		file = outer->has_file ? tp_whole_unit_file(&search->whole, outer->file) : NULL;
 		line = outer->line;
-	} else {
+	} else if (!search->unclear) {
 		line = tp_call_rows_line(&search->rows, site->address, &file);
 	}
 	return own && file && !strcmp(own, file) ? line : 0;
@@ -384,6 +442,7 @@ static void look_at_function(struct search *search, const struct wanted *wanted)
 	if (!die)
 		return;
 	search->inlined_count = search->range_count = search->site_count = 0;
+	search->unclear = false;
 	search->described = tp_dwarf_units_has(die, DW_AT_call_all_calls) ||
 			    tp_dwarf_units_has(die, DW_AT_GNU_all_call_sites);
 	walk(search, die, 0, 0);
@@ -459,12 +518,9 @@ static void take_function(void *context, const struct tp_die_function *function)
 		take_piece(&taker, function->low, function->low);
 		return;
 	}
-	if (search->whole.unit->version >= 5 &&
-	    tp_rnglists_each(&search->lists, function, take_piece, &taker) != TP_RANGES_UNREADABLE)
-		return;
 	Dwarf_Die die = tp_dwarf_units_die(search->whole.units, function->offset);
 	if (die) {
-		tp_symbol_ranges(&search->whole, die, take_piece, &taker);
+		each_range(search, die, function->offset, take_piece, &taker);
 		close_die(search, die);
 	}
 }
