@@ -303,7 +303,7 @@ static bool read_constant(struct cursor *cursor, const struct tp_dies_unit *unit
 	}
 }
 
-static bool address_at(const struct tp_dies_unit *unit, uint64_t index, uint64_t *address)
+bool tp_dies_address(const struct tp_dies_unit *unit, uint64_t index, uint64_t *address)
 {
 	if (!unit->addresses || index >= unit->addresses_size / unit->address_size)
 		return false;
@@ -326,7 +326,7 @@ static bool read_address(
 	case DW_FORM_addrx3:
 	case DW_FORM_addrx4:
 	case FORM_GNU_ADDR_INDEX:
-		return address_at(unit, value, address);
+		return tp_dies_address(unit, value, address);
 	default:
 		return false;
 	}
@@ -466,15 +466,15 @@ static bool read_list_entry(const struct tp_rnglists *lists, struct cursor *curs
 	const struct tp_dies_unit *unit = lists->unit;
 	switch (kind) {
 	case DW_RLE_base_addressx:
-		return address_at(unit, take_uleb(cursor), base);
+		return tp_dies_address(unit, take_uleb(cursor), base);
 	case DW_RLE_base_address:
 		*base = take_number(cursor, unit->address_size);
 		return true;
 	case DW_RLE_startx_endx:
-		return address_at(unit, take_uleb(cursor), &range[0]) &&
-		       address_at(unit, take_uleb(cursor), &range[1]);
+		return tp_dies_address(unit, take_uleb(cursor), &range[0]) &&
+		       tp_dies_address(unit, take_uleb(cursor), &range[1]);
 	case DW_RLE_startx_length:
-		if (!address_at(unit, take_uleb(cursor), &range[0]))
+		if (!tp_dies_address(unit, take_uleb(cursor), &range[0]))
 			return false;
 		range[1] = range[0] + take_uleb(cursor);
 		return true;

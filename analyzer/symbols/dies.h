@@ -69,6 +69,9 @@ bool tp_dies_each(
 bool tp_dies_read(const struct tp_dies *dies, const struct tp_dies_unit *unit, uint64_t offset,
     struct tp_die_function *function);
 
+/* The address with this INDEX among the unit's `addresses`. False: there is none. */
+bool tp_dies_address(const struct tp_dies_unit *unit, uint64_t index, uint64_t *address);
+
 /* Called for each range [low, high); true ends the search. */
 typedef bool tp_range_fn(void *context, uint64_t low, uint64_t high);
 

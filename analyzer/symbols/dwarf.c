@@ -16,9 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Nesting of namespaces and classes, and lists of specifications, that we follow.
-#define DEPTH_MAX 64
-#define REFERENCES_MAX 8
+#define DEPTH_MAX 64 // nesting of namespaces and classes that we follow
 
 struct search {
 	const struct tp_dwarf_request *request;
@@ -37,7 +35,7 @@ struct search {
 	struct tp_dies_unit scanned;
 	struct tp_rnglists lists;
 	bool has_read_files;
-	const char **kept_files; // copies in the arena of those that were needed; NULL otherwise
+	const char **kept_files; // by number: copies in the arena of those that were needed
 };
 
 // The first place at or above ADDRESS.
@@ -62,32 +60,15 @@ static bool has_place(void *context, uint64_t low, uint64_t high)
 	return at < search->count && search->places[at].address < high;
 }
 
-// A number, of the entry or of what it was specified or inlined from.
-static bool find_number(
-    const struct search *search, Dwarf_Die die, Dwarf_Half wanted, Dwarf_Unsigned *value)
-{
-	Dwarf_Debug dbg = search->whole.units->object.dbg;
-	Dwarf_Die at = die;
-	bool found = false;
-	for (int step = 0; step < REFERENCES_MAX && at && !found; step++) {
-		found = tp_dwarf_units_number(dbg, at, wanted, value);
-		Dwarf_Die next = found ? NULL : tp_dwarf_units_origin(dbg, at);
-		if (at != die)
-			dwarf_dealloc(dbg, at, DW_DLA_DIE);
-		at = next;
-	}
-	if (at && at != die)
-		dwarf_dealloc(dbg, at, DW_DLA_DIE);
-	return found;
-}
-
 static void read_files(struct search *search)
 {
 	search->has_read_files = true;
 	search->trouble |= !tp_whole_unit_files(&search->whole);
 	if (!search->whole.file_count)
 		return;
-	search->kept_files = calloc((size_t)search->whole.file_count, sizeof(*search->kept_files));
+	// Before DWARF 5 the last number is the count.
+	search->kept_files =
+	    calloc((size_t)search->whole.file_count + 1, sizeof(*search->kept_files));
 	search->no_memory |= !search->kept_files;
 }
 
@@ -98,16 +79,13 @@ static void fill_place(
 		read_files(search);
 	if (!search->kept_files)
 		return;
-	// Files are numbered from 1 on before DWARF 5, from 0 on since.
-	if (search->whole.unit->version < 5)
-		file--;
-	if (file >= (uint64_t)search->whole.file_count)
+	const char *name = tp_whole_unit_file(&search->whole, file);
+	if (!name)
 		return;
-	const char **name = &search->kept_files[file];
-	if (!*name)
-		*name = tp_arena_copy(
-		    search->arena, search->whole.files[file], strlen(search->whole.files[file]));
-	place->file = *name;
+	const char **kept = &search->kept_files[file];
+	if (!*kept)
+		*kept = tp_arena_copy(search->arena, name, strlen(name));
+	place->file = *kept;
 	place->line = line;
 	place->unit = search->number;
 	if (place->file)
@@ -118,10 +96,11 @@ static void fill_place(
 
 static void fill_from_die(struct search *search, Dwarf_Die die, struct tp_source_place *place)
 {
+	Dwarf_Debug dbg = search->whole.units->object.dbg;
 	Dwarf_Unsigned file;
 	Dwarf_Unsigned line;
-	if (find_number(search, die, DW_AT_decl_file, &file) &&
-	    find_number(search, die, DW_AT_decl_line, &line))
+	if (tp_dwarf_units_find_number(dbg, die, DW_AT_decl_file, &file) &&
+	    tp_dwarf_units_find_number(dbg, die, DW_AT_decl_line, &line))
 		fill_place(search, place, file, line);
 }
 
@@ -143,7 +122,8 @@ static void close_die(const struct search *search, Dwarf_Die die)
 static bool follow(const struct search *search, struct tp_die_function *function)
 {
 	struct tp_die_function at = *function;
-	for (int step = 1; step < REFERENCES_MAX && !(function->has_file && function->has_line);
+	for (int step = 1;
+	     step < TP_DWARF_REFERENCES_MAX && !(function->has_file && function->has_line);
 	     step++) {
 		if (!at.reference ||
 		    !tp_dies_read(&search->dies, &search->scanned, at.reference, &at))

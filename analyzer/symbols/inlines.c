@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define DEPTH_MAX 64
-#define REFERENCES_MAX 8
 
 struct search {
 	const struct tp_dwarf_request *request;
@@ -53,37 +52,16 @@ static bool holds(struct search *search, Dwarf_Die die)
 	return tp_symbol_ranges(&search->whole, die, has_address, search) == TP_RANGES_ENDED;
 }
 
-// Its name as in a symbol table, else its plain one: its own, or of what it was made from.
-static const char *name_of(const struct search *search, Dwarf_Die die)
-{
-	const char *plain = NULL;
-	for (int step = 0; step < REFERENCES_MAX && die; step++) {
-		const char *linkage = tp_dwarf_units_text(die, DW_AT_linkage_name);
-		if (linkage)
-			return linkage;
-		if (!plain)
-			plain = tp_dwarf_units_text(die, DW_AT_name);
-		// What is read here ends with the process.
-		die = tp_dwarf_units_origin(search->whole.units->object.dbg, die);
-	}
-	return plain ? plain : "";
-}
-
-static const char *file_name(const struct search *search, Dwarf_Unsigned file)
-{
-	if (search->whole.unit->version < 5)
-		file--;
-	return file < (Dwarf_Unsigned)search->whole.file_count ? search->whole.files[file] : "";
-}
-
 static void add_inlined(struct search *search, Dwarf_Die die)
 {
 	Dwarf_Debug dbg = search->whole.units->object.dbg;
 	Dwarf_Unsigned file = 0;
 	Dwarf_Unsigned line = 0;
-	const bool has_file = tp_dwarf_units_number(dbg, die, DW_AT_call_file, &file);
+	const char *name = tp_dwarf_units_number(dbg, die, DW_AT_call_file, &file)
+			       ? tp_whole_unit_file(&search->whole, file)
+			       : NULL;
 	tp_dwarf_units_number(dbg, die, DW_AT_call_line, &line);
-	const char *texts[] = {name_of(search, die), has_file ? file_name(search, file) : ""};
+	const char *texts[] = {tp_dwarf_units_name(dbg, die, NULL), name ? name : ""};
 	tp_buf_add(search->out, &search->number, sizeof(search->number));
 	tp_buf_add(search->out, &line, sizeof(line));
 	for (int i = 0; i < 2; i++)

@@ -168,6 +168,13 @@ bool tp_whole_unit_files(struct tp_whole_unit *whole)
 	return status != DW_DLV_ERROR;
 }
 
+const char *tp_whole_unit_file(const struct tp_whole_unit *whole, Dwarf_Unsigned number)
+{
+	if (whole->unit->version < 5)
+		number--;
+	return number < (Dwarf_Unsigned)whole->file_count ? whole->files[number] : NULL;
+}
+
 void tp_split_release(struct tp_split *split)
 {
 	if (split->has_dwo)

@@ -13,6 +13,9 @@
 #ifndef DW_AT_GNU_dwo_id
 #define DW_AT_GNU_dwo_id 0x2131
 #endif
+#ifndef DW_AT_GNU_ranges_base
+#define DW_AT_GNU_ranges_base 0x2132
+#endif
 
 const char *tp_dwarf_units_text(Dwarf_Die die, Dwarf_Half attribute)
 {
@@ -63,6 +66,60 @@ Dwarf_Die tp_dwarf_units_origin(Dwarf_Debug dbg, Dwarf_Die die)
 		dwarf_dealloc(dbg, attribute, DW_DLA_ATTR);
 	}
 	return origin;
+}
+
+bool tp_dwarf_units_has(Dwarf_Die die, Dwarf_Half attribute)
+{
+	Dwarf_Bool has = false;
+	return dwarf_hasattr(die, attribute, &has, NULL) == DW_DLV_OK && has;
+}
+
+// Go from AT, which was found from DIE, to what it was made from. NULL: there is no more.
+static Dwarf_Die next_origin(Dwarf_Debug dbg, Dwarf_Die die, Dwarf_Die at)
+{
+	Dwarf_Die next = tp_dwarf_units_origin(dbg, at);
+	if (at != die)
+		dwarf_dealloc(dbg, at, DW_DLA_DIE);
+	return next;
+}
+
+bool tp_dwarf_units_find_number(
+    Dwarf_Debug dbg, Dwarf_Die die, Dwarf_Half name, Dwarf_Unsigned *value)
+{
+	Dwarf_Die at = die;
+	bool found = false;
+	for (int step = 0; step < TP_DWARF_REFERENCES_MAX && at; step++) {
+		found = tp_dwarf_units_number(dbg, at, name, value);
+		if (found)
+			break;
+		at = next_origin(dbg, die, at);
+	}
+	if (at && at != die)
+		dwarf_dealloc(dbg, at, DW_DLA_DIE);
+	return found;
+}
+
+const char *tp_dwarf_units_name(Dwarf_Debug dbg, Dwarf_Die die, bool *is_external)
+{
+	const char *plain = NULL;
+	const char *linkage = NULL;
+	bool external = false;
+	Dwarf_Die at = die;
+	for (int step = 0; step < TP_DWARF_REFERENCES_MAX && at; step++) {
+		if (!linkage)
+			linkage = tp_dwarf_units_text(at, DW_AT_linkage_name);
+		if (!linkage)
+			linkage = tp_dwarf_units_text(at, DW_AT_MIPS_linkage_name);
+		if (!plain)
+			plain = tp_dwarf_units_text(at, DW_AT_name);
+		external = external || tp_dwarf_units_has(at, DW_AT_external);
+		at = next_origin(dbg, die, at);
+	}
+	if (at && at != die)
+		dwarf_dealloc(dbg, at, DW_DLA_DIE);
+	if (is_external)
+		*is_external = external;
+	return linkage ? linkage : plain ? plain : "";
 }
 
 static bool add_unit(struct tp_dwarf_units *units, uint32_t *room, const struct tp_dwarf_unit *unit)
@@ -169,6 +226,7 @@ static bool low_and_high(Dwarf_Die die, Dwarf_Addr *low, Dwarf_Addr *high)
 struct job {
 	Dwarf_Debug dbg;
 	Dwarf_Die unit;
+	bool is_split;
 	tp_range_fn *call;
 	void *context;
 };
@@ -215,17 +273,32 @@ static enum tp_ranges each_rnglist(
 	return result;
 }
 
+// Have *DBG and *OFFSET of a split unit's entry mean its list of addresses: it is in the program,
+// and offsets count from the unit's DW_AT_GNU_ranges_base, which Debian's libdwarf does not add.
+// Without an entry no libdwarf adds it.
+static bool find_list(const struct job *job, Dwarf_Debug *dbg, Dwarf_Off *offset)
+{
+	Dwarf_Unsigned base = 0;
+	if (dwarf_get_tied_dbg(job->dbg, dbg, NULL) != DW_DLV_OK || !*dbg)
+		return false;
+	tp_dwarf_units_number(*dbg, job->unit, DW_AT_GNU_ranges_base, &base);
+	*offset += base;
+	return true;
+}
+
 // DW_AT_ranges as DWARF 3 and 4 have it.
 static enum tp_ranges each_old_range(
     const struct job *job, Dwarf_Die die, Dwarf_Attribute attribute)
 {
+	Dwarf_Debug dbg = job->dbg;
 	Dwarf_Off offset;
 	Dwarf_Ranges *ranges;
 	Dwarf_Signed count;
 	Dwarf_Unsigned size;
 	if (dwarf_global_formref(attribute, &offset, NULL) != DW_DLV_OK ||
-	    dwarf_get_ranges_b(job->dbg, offset, die, &offset, &ranges, &count, &size, NULL) !=
-		DW_DLV_OK)
+	    (job->is_split && !find_list(job, &dbg, &offset)) ||
+	    dwarf_get_ranges_b(dbg, offset, job->is_split ? NULL : die, &offset, &ranges, &count,
+		&size, NULL) != DW_DLV_OK)
 		return TP_RANGES_UNREADABLE;
 	Dwarf_Addr base = 0;
 	dwarf_lowpc(job->unit, &base, NULL);
@@ -238,7 +311,7 @@ static enum tp_ranges each_old_range(
 			 job->call(job->context, base + range->dwr_addr1, base + range->dwr_addr2))
 			result = TP_RANGES_ENDED;
 	}
-	dwarf_dealloc(job->dbg, ranges, DW_DLA_RANGES); // its own function was renamed in 0.x
+	dwarf_dealloc(dbg, ranges, DW_DLA_RANGES); // its own function was renamed in 0.x
 	return result;
 }
 
@@ -246,7 +319,7 @@ enum tp_ranges tp_symbol_ranges(
     const struct tp_whole_unit *whole, Dwarf_Die die, tp_range_fn *call, void *context)
 {
 	Dwarf_Debug dbg = whole->units->object.dbg;
-	const struct job job = {dbg, whole->skeleton, call, context};
+	const struct job job = {dbg, whole->skeleton, tp_whole_unit_is_split(whole), call, context};
 	Dwarf_Addr low;
 	Dwarf_Addr high;
 	if (low_and_high(die, &low, &high))

@@ -74,12 +74,29 @@ Dwarf_Die tp_dwarf_units_die(const struct tp_dwarf_units *units, Dwarf_Off offse
 /* What DIE was made from or specified by, to be freed too; NULL: by nothing. */
 Dwarf_Die tp_dwarf_units_origin(Dwarf_Debug dbg, Dwarf_Die die);
 
+/* How many of those are followed, one from another. */
+enum { TP_DWARF_REFERENCES_MAX = 8 };
+
 /* A text attribute of DIE; NULL if it has none. Lives as long as the file is open. */
 const char *tp_dwarf_units_text(Dwarf_Die die, Dwarf_Half attribute);
+
+/* Whether DIE has an attribute that is a flag. */
+bool tp_dwarf_units_has(Dwarf_Die die, Dwarf_Half attribute);
 
 /* A number (or offset) of DIE; false if it has none. */
 bool tp_dwarf_units_number(
     Dwarf_Debug dbg, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Unsigned *value);
+
+/* The same, of DIE or of what it was made from or specified by. */
+bool tp_dwarf_units_find_number(
+    Dwarf_Debug dbg, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Unsigned *value);
+
+/*
+ * The name of a function as in a symbol table, else its plain one: DIE's own, or of what it was
+ * made from or specified by; "" if there is none. Lives as long as the file is open. *IS_EXTERNAL:
+ * other units know the function by that name; IS_EXTERNAL may be NULL.
+ */
+const char *tp_dwarf_units_name(Dwarf_Debug dbg, Dwarf_Die die, bool *is_external);
 
 /* ---- split units */
 
@@ -123,6 +140,11 @@ bool tp_whole_unit_split(
  * an error.
  */
 bool tp_whole_unit_files(struct tp_whole_unit *whole);
+/*
+ * The name of the file with this NUMBER: they are from 1 on before DWARF 5, from 0 on since. NULL:
+ * there is none. pre: tp_whole_unit_files.
+ */
+const char *tp_whole_unit_file(const struct tp_whole_unit *whole, Dwarf_Unsigned number);
 static inline bool tp_whole_unit_is_split(const struct tp_whole_unit *whole)
 {
 	return whole->die != whole->skeleton;

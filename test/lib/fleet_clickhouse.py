@@ -128,7 +128,7 @@ class Proxy(http.server.ThreadingHTTPServer):
                 self.busy.notify_all()
 
     def wait(self):
-        """Until no request is on its way: the server does what a client has asked that was killed."""
+        """Until no request is on its way: the server does what a killed client has asked for."""
         with self.busy:
             wanted(self.busy.wait_for(lambda: not self.requests, 60), "a request does not end")
 

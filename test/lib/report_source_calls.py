@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""report_source_calls.py REPORT SOURCE calls|none|nothing: the lines with calls in the block
-"sources" are those that SOURCE says (comments "calls NAME"); none: no line is known; nothing: nor
-are there source lines."""
+"""report_source_calls.py REPORT calls|unclear|none|nothing SOURCE...: the lines with calls in the
+block "sources" are those that the SOURCEs say (comments "calls NAME"); unclear: the line in "other"
+is not known; none: no line is known; nothing: nor are there source lines."""
 import json
 import re
 import sys
@@ -33,7 +33,14 @@ def lines_of(path):
 
 
 def main():
-    report, source, kind = sys.argv[1:4]
+    report, kind = sys.argv[1:3]
+    known = kind in ("calls", "unclear")
+    wanted = set().union(*(lines_of(source) for source in sys.argv[3:])) if known else set()
+    in_words = {"deep": "outer \u2192 inner", "rare": "pieces"} if known else {}
+    if kind == "unclear":
+        wanted = {(caller, line if caller != "other" else 0, callee)
+                  for caller, line, callee in wanted}
+        del in_words["rare"]
     data = blocks(report)
     name = json.loads(data["facts"])["functions"]["name"]
     sources = json.loads(data["sources"])
@@ -46,10 +53,10 @@ def main():
             found.add((name[it["fn"]], line, name[callee]))
             if inlined:
                 chains[name[callee]] = sources["inlined"][inlined - 1]
-    check("calls", sorted(found), sorted(lines_of(source)) if kind == "calls" else [])
+    check("calls", sorted(found), sorted(wanted))
     check("functions with call sites", sorted(name[it["fn"]] for it in sources["calls"]),
-          sorted(name) if kind == "calls" else [])
-    check("inlined functions", chains, {"deep": "outer \u2192 inner"} if kind == "calls" else {})
+          sorted(name) if known else [])
+    check("inlined functions", chains, in_words)
     print("%d failures" % failures)
     return failures != 0
 

@@ -2,20 +2,35 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that a report with --source knows from which lines a function calls others, by DWARF 4 and
-# 5, in functions of one body and of two, with debug information in a file of its own, and nothing
-# without call sites; and that the browser shows the numbers that `teeperf query` has of caller and
-# callee, shared ones as such.
+# 5, in functions of one body and of two, with debug information in .dwo files; no line where it is
+# not known which code was inlined, and nothing without call sites; and that the browser shows the
+# numbers that `teeperf query` has of caller and callee, shared ones as such.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
+# What is said behind "calls" is what the report has to know of that line. The code of "pieces" is
+# not in one piece.
 cat >other.c <<'EOS'
-__attribute__((noinline)) int other(int x)
+#define KEEP __attribute__((noinline))
+KEEP int rare(int x)
 {
 	__asm__ volatile("" : "+r"(x));
+	return x * 5;
+}
+static inline __attribute__((always_inline)) int pieces(int x)
+{
+	if (__builtin_expect(x & 1, 0))
+		return rare(x) + 1;
 	return x - 5;
 }
+KEEP int other(int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	x = pieces(x); // calls rare
+	__asm__ volatile("" : "+r"(x));
+	return x;
+}
 EOS
-# What is said behind "calls" is what the report has to know of that line.
 cat >main.c <<'EOS'
 #define KEEP __attribute__((noinline))
 typedef int step_fn(int);
@@ -72,7 +87,7 @@ int main(void)
 	return sum == 42;
 }
 EOS
-printf 'fun:%s\n' main work once often pointed deep other >list.allow
+printf 'fun:%s\n' main work once often pointed deep other rare >list.allow
 
 # try NAME OPTION...: a build, its trace and its report.
 try() {
@@ -86,7 +101,7 @@ try() {
 	expect 0 "$TEEPERF" report --raw --source . -o "$name.html" "$name.trace"
 }
 check() {
-	expect 0 python3 "$lib/report_source_calls.py" "$1.html" main.c "$2"
+	expect 0 python3 "$lib/report_source_calls.py" "$1.html" "$2" main.c other.c
 	says '^0 failures' out
 }
 for shape in dual inline; do
@@ -95,6 +110,16 @@ for shape in dual inline; do
 		check $shape$version calls
 	done
 done
+try split --shape=dual -O2 -g -gsplit-dwarf
+check split calls
+try split4 --shape=dual -O2 -g -gdwarf-4 -gsplit-dwarf
+check split4 calls
+if command -v objcopy >/dev/null; then
+	# Where the pieces are is said there.
+	objcopy --remove-section=.debug_ranges split4
+	expect 0 "$TEEPERF" report --raw --source . -o split4.html split4.trace
+	check split4 unclear
+fi
 try plain --shape=dual -O0 -g
 check plain none
 try without --shape=dual -O2

@@ -90,8 +90,7 @@ function showCallees(fn, timed, counted, isMarked) {
 	const {known, callees} = callsOf(fn);
 	byId('source-note').textContent = !callees.length ? '' :
 		!known ? 'Its calls are shown without lines: the debug information has no ' +
-		'call sites of this function. clang writes them with -g and -O1 or higher, ' +
-		'and in .dwo files they are not read.' :
+		'call sites of this function. clang writes them with -g and -O1 or higher.' :
 			(isMarked ? '* Several lines call the same function: ' +
 				'the number is the sum of these lines. ' : '') +
 				'Calls include those through functions that are not recorded.';
