@@ -110,6 +110,6 @@ help:
 	@echo 'make bench-budget     what record --budget costs and names: half an hour'
 	@echo 'make bench-accuracy   reported times against known ones, also of other tools: five minutes'
 	@echo 'make bench-analyzer   how fast traces are read, named, queried and drawn: ten minutes'
-	@echo 'make fresh-check make demo and make test in a bare Debian (root)'
+	@echo 'make fresh-check the tutorial, make demo and what CI runs, in a bare Debian (root)'
 	@echo 'make format      clang-format the sources'
 	@echo 'make clean       remove build/'
