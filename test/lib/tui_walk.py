@@ -421,6 +421,14 @@ def live(what, program):
     tui.shows("live, ")
     tui.keys("f")
     tui.page("functions")
+    # The last interval alone, and all again.
+    all_so_far = calls_of(tui.screen(), "leaf")
+    tui.keys("s")
+    tui.shows("from the next look on: the last interval")
+    tui.wait(lambda lines: 0 < calls_of(lines, "leaf") < all_so_far, "the last interval")
+    tui.keys("s")
+    tui.shows("all since the start")
+    tui.wait(lambda lines: calls_of(lines, "leaf") > all_so_far, "all since the start")
     os.kill(int(program), signal.SIGTERM)
     tui.wait(lambda lines: "live, " not in lines[0] and "recorded" not in lines[0], "the end")
     # All of it.
