@@ -157,5 +157,42 @@ await view.out "the whole trace is read: of the view's single calls"
 kill "$program"
 wait "$recorder" || :
 ended 0 view
+
+# whole WHY 'WATCH OPTIONS' RECORD OPTIONS...: each look reads all records, says so, and in the end
+# has shown what analyze shows.
+whole() {
+	why=$1
+	options=$2
+	shift 2
+	rm -f whole.trace*
+	begin whole "$TEEPERF" record -o whole.trace "$@" ./grows
+	recorder=$begun
+	await whole.out ready
+	program=$(sed -n 's/^ready //p' whole.out)
+	trap 'kill $recorder $program 2>/dev/null || :' EXIT
+	case $why in
+	*'switched on and off'*) expect 0 "$TEEPERF" ctl drop deep "$program" ;;
+	esac
+	for form in table csv; do
+		# shellcheck disable=SC2086 # several words
+		begin whole.$form "$TEEPERF" analyze --watch --interval 50ms --limit 0 --format $form \
+			$options "$program"
+	done
+	await whole.table.out "the whole trace is read: $why"
+	await_true '[ "$(grep -c "^function," whole.csv.out)" -ge 3 ]' "three looks ($why)"
+	kill "$program"
+	wait "$recorder" || fail "$why: the recorder: $(cat whole.err)"
+	trap - EXIT
+	ended 0 whole.table
+	ended 0 whole.csv
+	# shellcheck disable=SC2086 # several words
+	"$TEEPERF" analyze --format csv --limit 0 $options whole.trace >wanted 2>/dev/null
+	[ "$(wc -l <wanted)" -ge 3 ] || fail "$why: analyze shows nothing: $(cat wanted)"
+	awk -v RS= '{ last = $0 } END { print last }' whole.csv.out | diff - wanted ||
+		fail "$why: the last look differs"
+}
+whole 'of --time-range' '--time-range 1ms..'
+whole 'functions were switched on and off' ''
+
 expect 129 "$TEEPERF" analyze --since last calls.trace
 says "^error: --since is for --watch|--since is for --watch" err
