@@ -26,7 +26,8 @@ run() {
 	number=0
 	[ "$runs" = 0 ] || number=1
 	while [ "$number" -le "$runs" ]; do
-		section $number want "$source" | LC_ALL=C sort >want
+		section $number want "$source" |
+			sed -E 's/\.(resume|destroy)\b/ [clone .\1]/g' | LC_ALL=C sort >want
 		[ -s want ] || fail "$source expects nothing"
 		ends=$(section $number ends "$source")
 		# shellcheck disable=SC2046 # words are meant

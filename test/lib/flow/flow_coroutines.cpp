@@ -203,47 +203,61 @@ int main()
 // want: main 1
 // want: main;all 10
 // want: main;all;drop 10
-// want: main;all;drop;numbers [clone .destroy] 10
+// want: main;all;drop;numbers.destroy 10
 // want: main;all;go 60
-// want: main;all;go;numbers [clone .resume] 60
-// want: main;all;go;numbers [clone .resume];work 50
+// want: main;all;go;numbers.resume 60
+// want: main;all;go;numbers.resume;work 50
 // want: main;all;numbers 10
 // want: main;factorial 10
 // want: main;factorial;drop 10
-// want: main;factorial;drop;fact [clone .destroy] 10
+// want: main;factorial;drop;fact.destroy 10
 // want: main;factorial;fact 10
 // want: main;factorial;go 10
-// want: main;factorial;go;fact [clone .resume] 10
-// want: main;factorial;go;fact [clone .resume];drop 10
-// want: main;factorial;go;fact [clone .resume];drop;fact [clone .destroy] 10
-// want: main;factorial;go;fact [clone .resume];fact 10
-// want: main;factorial;go;fact [clone .resume];go 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume] 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];drop 10
-// want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];drop;fact [clone .destroy]
-// 10 want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];fact 10 want:
-// main;factorial;go;fact [clone .resume];go;fact [clone .resume];go 10 want: main;factorial;go;fact
-// [clone .resume];go;fact [clone .resume];go;fact [clone .resume] 10 want: main;factorial;go;fact
-// [clone .resume];go;fact [clone .resume];go;fact [clone .resume];drop 10 want:
-// main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];drop;fact
-// [clone .destroy] 10 want: main;factorial;go;fact [clone .resume];go;fact [clone .resume];go;fact
-// [clone .resume];fact 10 want: main;factorial;go;fact [clone .resume];go;fact [clone
-// .resume];go;fact [clone .resume];go 10 want: main;factorial;go;fact [clone .resume];go;fact
-// [clone .resume];go;fact [clone .resume];go;fact [clone .resume] 10 want: main;factorial;go;fact
-// [clone .resume];go;fact [clone .resume];go;fact [clone .resume];go;fact [clone .resume];work 10
-// want: main;some 10 want: main;some;drop 10 want: main;some;drop;numbers [clone .destroy] 10 want:
-// main;some;go 20 want: main;some;go;numbers [clone .resume] 20 want: main;some;go;numbers [clone
-// .resume];work 20 want: main;some;numbers 10 want: main;transfers 10 want: main;transfers;drop 20
-// want: main;transfers;drop;side [clone .destroy] 20 want: main;transfers;go 10 want:
-// main;transfers;go;side [clone .resume] 2010 want: main;transfers;go;side [clone .resume];work
-// 2000 want: main;transfers;side 20 want: main;tried 10 want: main;tried;drop 10 want:
-// main;tried;drop;tries [clone .destroy] 10 want: main;tried;go 10 want: main;tried;go;tries [clone
-// .resume] 10 want: main;tried;go;tries [clone .resume];bad 10 want: main;tried;go;tries [clone
-// .resume];drop 10 want: main;tried;go;tries [clone .resume];drop;bad [clone .destroy] 10 want:
-// main;tried;go;tries [clone .resume];go 10 want: main;tried;go;tries [clone .resume];go;bad [clone
-// .resume] 10 want: main;tried;go;tries [clone .resume];go;bad [clone .resume];bad 10 want:
-// main;tried;go;tries [clone .resume];go;bad [clone .resume];drop 10 want: main;tried;go;tries
-// [clone .resume];go;bad [clone .resume];drop;bad [clone .destroy] 10 want: main;tried;go;tries
-// [clone .resume];go;bad [clone .resume];go 10 want: main;tried;go;tries [clone .resume];go;bad
-// [clone .resume];go;bad [clone .resume] 10 want: main;tried;go;tries [clone .resume];work 20 want:
-// main;tried;tries 10
+// want: main;factorial;go;fact.resume 10
+// want: main;factorial;go;fact.resume;drop 10
+// want: main;factorial;go;fact.resume;drop;fact.destroy 10
+// want: main;factorial;go;fact.resume;fact 10
+// want: main;factorial;go;fact.resume;go 10
+// want: main;factorial;go;fact.resume;go;fact.resume 10
+// want: main;factorial;go;fact.resume;go;fact.resume;drop 10
+// want: main;factorial;go;fact.resume;go;fact.resume;drop;fact.destroy 10
+// want: main;factorial;go;fact.resume;go;fact.resume;fact 10
+// want: main;factorial;go;fact.resume;go;fact.resume;go 10
+// want: main;factorial;go;fact.resume;go;fact.resume;go;fact.resume 10
+// want: main;factorial;go;fact.resume;go;fact.resume;go;fact.resume;drop 10
+// want: main;factorial;go;fact.resume;go;fact.resume;go;fact.resume;drop;fact.destroy 10
+// want: main;factorial;go;fact.resume;go;fact.resume;go;fact.resume;fact 10
+// want: main;factorial;go;fact.resume;go;fact.resume;go;fact.resume;go 10
+// want: main;factorial;go;fact.resume;go;fact.resume;go;fact.resume;go;fact.resume 10
+// want: main;factorial;go;fact.resume;go;fact.resume;go;fact.resume;go;fact.resume;work 10
+// want: main;some 10
+// want: main;some;drop 10
+// want: main;some;drop;numbers.destroy 10
+// want: main;some;go 20
+// want: main;some;go;numbers.resume 20
+// want: main;some;go;numbers.resume;work 20
+// want: main;some;numbers 10
+// want: main;transfers 10
+// want: main;transfers;drop 20
+// want: main;transfers;drop;side.destroy 20
+// want: main;transfers;go 10
+// want: main;transfers;go;side.resume 2010
+// want: main;transfers;go;side.resume;work 2000
+// want: main;transfers;side 20
+// want: main;tried 10
+// want: main;tried;drop 10
+// want: main;tried;drop;tries.destroy 10
+// want: main;tried;go 10
+// want: main;tried;go;tries.resume 10
+// want: main;tried;go;tries.resume;bad 10
+// want: main;tried;go;tries.resume;drop 10
+// want: main;tried;go;tries.resume;drop;bad.destroy 10
+// want: main;tried;go;tries.resume;go 10
+// want: main;tried;go;tries.resume;go;bad.resume 10
+// want: main;tried;go;tries.resume;go;bad.resume;bad 10
+// want: main;tried;go;tries.resume;go;bad.resume;drop 10
+// want: main;tried;go;tries.resume;go;bad.resume;drop;bad.destroy 10
+// want: main;tried;go;tries.resume;go;bad.resume;go 10
+// want: main;tried;go;tries.resume;go;bad.resume;go;bad.resume 10
+// want: main;tried;go;tries.resume;work 20
+// want: main;tried;tries 10
