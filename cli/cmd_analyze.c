@@ -153,7 +153,7 @@ static const struct tp_view *find_view(void)
 	return tp_view_find(view_name ? view_name : "top");
 }
 
-// What is not of a family is refused.
+// Refuse what a family does not support.
 static int check_family(const struct tp_view *view)
 {
 	const char *given = watch ? "--watch" : tp_open_family_refuses(&open_options);

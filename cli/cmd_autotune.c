@@ -15,7 +15,7 @@
 
 enum { RUNS = 5, ROUNDS = 5 };
 
-// What the lists cost could not be told.
+// The cost of the lists is unknown.
 #define EXIT_UNTOLD 2
 
 static const char *const clock_words[] = {"auto", "tsc", "soft", NULL};

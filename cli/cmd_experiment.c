@@ -49,7 +49,7 @@ static void add_word(struct tp_buf *out, const char *text)
 		tp_buf_add_string(out, tp_shell_word(word, text + dashes));
 }
 
-// ---- what is said while it runs
+// ---- messages while it runs
 
 struct progress {
 	const struct tp_experiment *experiment;
@@ -121,7 +121,7 @@ static void on_end(void *context, const struct tp_run *run, const struct tp_meas
 	const struct progress *progress = context;
 	char text[TP_TEXT_NUMBER] = "";
 	clear_line(progress);
-	// A terminal shows what is done by the number, and keeps what went wrong.
+	// A terminal shows only the number of completed runs, and keeps the lines of failed ones.
 	if (progress->terminal && (!measured->status || run->kind == TP_RUN_WARM_UP))
 		return;
 	for (uint32_t i = 0; i < measured->metric_count; i++)

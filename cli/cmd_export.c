@@ -230,7 +230,7 @@ static int make_directory(const char *path, bool reuse, struct tp_err *err)
 	    "exists and is not an empty directory: remove it, or give another -o");
 }
 
-// What is not one file that is written from front to back.
+// Write any export but a single file that is written from front to back.
 static int write_named(const struct tp_analysis *analysis, const char *path)
 {
 	struct tp_err err;

@@ -171,7 +171,7 @@ static int run_all(struct opened *opened, int argc, char **argv)
 	return status;
 }
 
-// No file has such a name: it is what is asked of the trace that is meant when none is named.
+// No file has this name, so it is a query of the default trace.
 static bool is_sql(const char *word)
 {
 	return strpbrk(word, " \t\n") && access(word, F_OK);

@@ -94,7 +94,7 @@ static void warn_of(const char *what, const struct tp_err *why)
 	tp_command_warn("%s: %s", what, tp_err_format(why, text, sizeof(text)));
 }
 
-// What is to be known before the program ends.
+// Report what the user must know before the program ends.
 static void tell_start(const struct tp_record_options *options, const struct tp_session *session)
 {
 	if (session->region.shrunk_by)

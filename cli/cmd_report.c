@@ -109,8 +109,8 @@ static int run(int argc, char **argv)
 		return tp_command_refuse(TP_ERR_NOT_FOUND, source,
 		    "no such folder; --source takes the one with the source files, as / for files "
 		    "in their recorded places");
-	// What is short is told by the timeline's times, which are as recorded; the sums are to
-	// agree with it.
+	// The timeline decides by the recorded times which calls are short; the sums must agree
+	// with it.
 	if (open_options.min_time && !open_options.raw) {
 		open_options.raw = true;
 		tp_command_warn("with --min-time, times are as recorded, as with --raw");

@@ -49,7 +49,7 @@ static int add_all(struct tp_address_list *wanted, const struct teeperf_module *
     const struct tp_symbol_options *how)
 {
 	struct tp_symbol_files files;
-	struct tp_problems unused = {0}; // they will be told when the names are looked up
+	struct tp_problems unused = {0}; // reported when the names are looked up
 	tp_symbol_files_find(&files, module, how, &unused);
 	const bool added = add_table(wanted, &files.elf) && add_table(wanted, &files.debug);
 	tp_symbol_files_release(&files);
@@ -139,8 +139,7 @@ static int show(const struct teeperf_module *module, const struct tp_symbol_opti
 	}
 	tp_open_warn_all(&notes);
 	if (!status) {
-		// A piece at a time: memory that is written once costs more than what is written to
-		// it.
+		// In pieces: fresh memory costs more than the output itself.
 		struct tp_out_file out;
 		tp_stdout_open(&out);
 		write_table(symbols, count, &out.buf);

@@ -7,7 +7,7 @@
 
 #include "allowlists/language/span.h"
 
-// What is added: KEY of TABLE, an array that gets ENTRY or, without one, a string VALUE.
+// An addition: KEY of TABLE, an array that gets ENTRY or, without one, a string VALUE.
 struct setting {
 	const char *table;
 	const char *key;

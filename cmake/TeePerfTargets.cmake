@@ -283,8 +283,8 @@ target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
 list(FILTER posix EXCLUDE REGEX "/port/posix_(late|log)\\.c$")
 set(TEEPERF_SYSTEM_FLAGS ${TEEPERF_RUNTIME_FLAGS})
 teeperf_runtime_core(tp_runtime_SYSTEM "${TEEPERF_SYSTEM_FLAGS}" ${posix})
-# The same, and the log is private and sent. Of memory that is not used nothing is there: so many
-# chunks that a thread that is stopped while it sends costs nothing.
+# The same, and the log is private and sent. Unused memory is not there: with this number of chunks
+# a thread that is stopped while it sends costs nothing.
 set(TEEPERF_STREAM_FLAGS ${TEEPERF_RUNTIME_FLAGS} -DTP_PRIVATE_CHUNKS=256)
 add_library(tp_runtime_STREAM ALIAS tp_runtime_SYSTEM)
 set(TEEPERF_STREAM_FILES port/posix_stream port/private_log)

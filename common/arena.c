@@ -33,8 +33,8 @@ void tp_arena_release(struct tp_arena *arena)
 	}
 }
 
-// Zeroed bytes; on huge pages where there are enough of them, as a page costs more than what is put
-// there.
+// Zeroed bytes; on huge pages if they are large enough, as page faults cost more than the writes to
+// them.
 static void *alloc_zeroed(size_t size)
 {
 	char *data = calloc(1, size);

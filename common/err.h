@@ -62,8 +62,8 @@ int tp_err_system(struct tp_err *err, int errno_value, const char *file, const c
     __attribute__((format(printf, 4, 5)));
 
 /*
- * What is wrong with an input that is analysed all the same. A damaged file can have as many
- * problems as bytes, so only the first ones are kept; the rest is counted.
+ * Faults of an input that is analysed nevertheless. A damaged file can have as many problems as
+ * bytes, so only the first ones are kept; the rest is counted.
  */
 #define TP_PROBLEMS_KEPT 32
 struct tp_problems {

@@ -13,7 +13,7 @@ struct names {
 	const char *at;
 	const char *end;
 	struct tp_buf *out;
-	size_t start; // of the name in out: what is before it is not ours
+	size_t start; // of the name in out: the text before it is not ours
 };
 
 static bool shorten(struct tp_buf *out, const char *name, const char *end, uint32_t nested);
@@ -240,7 +240,7 @@ static bool add_parentheses(struct names *names, const char *begin, bool *done)
 		return false;
 	names->at = skip_qualifiers(behind, names->end);
 	if (begins(names->at, names->end, "::"))
-		return true; // what is within that function
+		return true; // an entity within that function
 	if (names->at < names->end && !is_clone(names->at, names->end) && *names->at != '.')
 		return false;
 	tp_buf_add(names->out, names->at, (size_t)(names->end - names->at));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is executed for a run: the program as the task has it, in what the variant puts around it.
+// The command of a run: the task's program inside of the variant's wrapper.
 #include "session.h"
 
 #include "common/array.h"

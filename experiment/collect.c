@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is measured around a run, and what is read from the files that it has left.
+// Measurements around a run, and those from the files that it has left.
 #define _GNU_SOURCE
 #include "session.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// For a task without a template of its own. Gramine's Jinja replaces what is in {{ }}.
+// For a task without a template of its own. Gramine's Jinja replaces text in {{ }}.
 static const char plain_template[] =
     "loader.entrypoint.uri = \"file:{{ gramine.libos }}\"\n"
     "libos.entrypoint = \"{{ entrypoint }}\"\n"

@@ -22,7 +22,7 @@ uint64_t tp_random_next(struct tp_random *random)
 
 uint64_t tp_random_below(struct tp_random *random, uint64_t below)
 {
-	// What is left over at the end of the range would favour small numbers.
+	// The remainder at the end of the range would favour small numbers.
 	const uint64_t usable = UINT64_MAX - UINT64_MAX % below;
 	uint64_t number;
 	do

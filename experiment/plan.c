@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A plan out of its file: which keys there are, what they hold, and what is wrong with others.
+// A plan out of its file: the keys, their values, and messages about wrong ones.
 //
-// One file above 600 lines: a key's row, its check and what is said of a wrong value stand
-// together, and most checks look at several keys.
+// One file above 600 lines: a key's row, its check and its message stand together, and most checks
+// look at several keys.
 #include "plan.h"
 
 #include "common/array.h"

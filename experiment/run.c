@@ -112,7 +112,7 @@ static pid_t start(const struct tp_execution *what, uint64_t *start_ns)
 	close(fds[1]);
 	if (pid > 0) {
 		setpgid(pid, pid);
-		// Comes to an end when the program has begun.
+		// Ends when the program has begun.
 		if (read(fds[0], &error, sizeof(error)) == (ssize_t)sizeof(error))
 			waitpid(pid, NULL, 0);
 		else

@@ -20,7 +20,7 @@ enum tp_run_status {
 };
 extern const char *const tp_run_statuses[TP_RUN_STATUSES + 1];
 
-/* A figure of one run. What is not there was not measured; it is not 0. */
+/* A figure of one run. A missing figure was not measured; it is not 0. */
 struct tp_metric {
 	const char *name; /* letters, digits and _ */
 	const char *unit; /* "s", "bytes", "J", "count" */
@@ -45,7 +45,7 @@ struct tp_measured {
 };
 
 void tp_measured_release(struct tp_measured *measured);
-/* Add a figure unless it is there already. What is unfit for a name becomes _. */
+/* Add a figure unless it exists already. Characters that are unfit for a name become _. */
 void tp_measured_add(
     struct tp_measured *measured, const char *name, const char *unit, double value);
 /* The same, in place of one that is there; that one is now called FORMER, if it is not NULL. */

@@ -206,7 +206,7 @@ int tp_experiment_folder(const struct tp_experiment *experiment, const struct tp
 					  "the name of the folder is too long");
 }
 
-// ---- keys: what decides what is measured
+// ---- keys: all that decides on the measurement
 
 static uint64_t hash_words(uint64_t hash, char *const *words)
 {
@@ -340,7 +340,7 @@ static bool is_built(const char *folder, uint64_t key)
 	return read && found == key;
 }
 
-// Once for all sessions: two builds of one source may differ, and so would what is measured.
+// Once for all sessions: two builds of one source may differ, and so would the measurements.
 static int build(const struct tp_experiment *experiment, const struct tp_grid_cell *cell,
     const struct tp_experiment_watch *watch, struct tp_err *err)
 {
@@ -411,7 +411,7 @@ static int build_all(const struct tp_experiment *experiment,
 	return code;
 }
 
-// ---- what is there already
+// ---- existing results
 
 enum found { FOUND_NONE, FOUND_DONE, FOUND_OTHER };
 

@@ -18,7 +18,7 @@ struct tp_experiment_options {
 	const char *teeperf; /* path of this program */
 };
 
-/* What is said while it runs. */
+/* Messages while it runs. */
 struct tp_experiment_watch {
 	void *context;
 	/* Before a run: the Nth of COUNT that are left. ARGV is the command. */

@@ -41,7 +41,7 @@ bool tp_bootstrap_median(
 	for (uint32_t i = 0; medians && times && i < TP_BOOTSTRAP_SAMPLES; i++) {
 		for (uint32_t j = 0; j < count; j++)
 			times[j] = 0;
-		// What is drawn has the order of the values, so that nothing need be sorted.
+		// The sample has the order of the values, so nothing has to be sorted.
 		for (uint32_t j = 0; j < count; j++)
 			times[tp_random_below(&random, count)]++;
 		const double upper = at_position(sorted, times, count / 2);

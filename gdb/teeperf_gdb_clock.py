@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
-What time it is by the clock of a log, for teeperf-gdb.py. A soft clock is in the log. A counter of
-the processor is read here, if the process runs on this machine; what is in a core file stopped long
+The present time of a log's clock, for teeperf-gdb.py. A soft clock is in the log. A counter of the
+processor is read here, if the process runs on this machine; the process of a core file stopped long
 ago.
 """
 import ctypes

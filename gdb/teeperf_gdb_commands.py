@@ -8,7 +8,7 @@ from teeperf_gdb_log import (COUNTS, FORK, LEAVES, LOST, MODULE, PAD, RESYNC, RI
                              THREAD_END, UNTIMED, find_log)
 from teeperf_gdb_replay import Replay
 
-CHUNKS_READ = 64  # of a thread, unless told: half a million records
+CHUNKS_READ = 64  # of a thread, by default: half a million records
 FRAMES_SHOWN = 100
 EVENTS_SHOWN = 20
 

@@ -67,7 +67,8 @@ def command(text):
         return gdb.execute(text, to_string=True)
     except gdb.error:
         return ""
-    except UnicodeDecodeError: # what is not UTF-8 never reaches Python, but a shell
+    except UnicodeDecodeError: # text that is not UTF-8 does not reach Python, but does reach a
+                               # shell
         pass
     with tempfile.NamedTemporaryFile() as file:
         try:

@@ -49,7 +49,7 @@ class Replay:
         counts = False
         for position, time, kind, low, value in self.thread.records(sequence):
             if kind is None:
-                # What is damaged or was drained under us: nothing before it is known any more.
+                # The record is damaged or was drained meanwhile: the state before it is unknown.
                 self.gone = True
                 self.restart()
             elif kind < 0 and kind in (-COUNTS, -MODULE):

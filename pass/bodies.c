@@ -11,16 +11,16 @@
 #include "llvm_compat.h"
 
 /*
- * All linkers put what begins so with other code. Those that sort put it where code is that seldom
- * runs: so what is in between when nobody records is not spread over more lines and pages than
- * without TeePerf. Each body has a section of its own, or --gc-sections would keep all functions of
- * an object file for the sake of one.
+ * All linkers put sections with this prefix with other code. Those that sort put them with code
+ * that seldom runs: so the code in between, which runs when nobody records, is not spread over more
+ * lines and pages than without TeePerf. Each body has a section of its own, or --gc-sections would
+ * keep all functions of an object file for the sake of one.
  */
 #define SECTION ".text.unlikely.teeperf."
 
 /*
- * A function of more instructions keeps its records in line: for a call of so many the two tests
- * more are nothing, and a copy of it would be much.
+ * A function of more instructions keeps its records in line: for a call of that length the two
+ * extra tests cost nothing, but a copy of it would be large.
  */
 enum { LARGE = 600 };
 
@@ -234,10 +234,10 @@ static void begin_with_test(const struct tp_sequence *sequence, const struct tp_
 }
 
 /*
- * Where control can come back to the function from above, both bodies say so. Then the test is not
- * of its own gate but of gates[0]: so whoever is in the first body began while nothing was
- * recorded, and that is its position. What is left out when all else is recorded is in the second
- * body, which looks at both gates.
+ * Where control can return to the function from above, both bodies report it. Then the function
+ * tests not its own gate but gates[0]: so a call that is in the first body began while nothing was
+ * recorded, and that is its position. A function that is left out while others are recorded runs in
+ * the second body, which looks at both gates.
  */
 bool tp_bodies_inject(struct tp_sequence *sequence, const struct tp_target *target)
 {

@@ -76,7 +76,7 @@ static void tell_command(struct marking *marking, LLVMValueRef operation)
 	marking->changed = true;
 }
 
-// The place in gates of what is called, -1: no gate.
+// The place of the called function in gates, -1: no gate.
 static int gate_of(LLVMValueRef instruction)
 {
 	LLVMValueRef function = tp_function_of(LLVMGetCalledValue(instruction));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The TeePerf.so that users name: it hands over to the plugin for the compiler's LLVM major, which
-// lies in the folder llvm-N beside it, or says what is missing. No symbol of LLVM is in it, so any
-// compiler can load it.
+// The TeePerf.so that users name: it loads the plugin for the compiler's LLVM major from the folder
+// llvm-N beside it, or reports the missing part. It uses no symbol of LLVM, so any compiler can
+// load it.
 #define _GNU_SOURCE
 #include "host_llvm.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stage 2 for one function: where enter, exit and resync records go, and what is told around
+// Stage 2 for one function: the places of enter, exit and resync records, and the calls around
 // switches of stacks.
 #include "inject.h"
 
@@ -251,8 +251,8 @@ static void inject_switches(struct injection *in, LLVMValueRef where)
 		LLVMBuildStore(
 		    in->builder, tell(in, TEEPERF_SYMBOL_LEAVE, true, arguments, 3), in->left);
 		position(in, tp_instruction_behind(i));
-		// In memory, and 0 again: an invoke may go on in a block that others come to as
-		// well.
+		// In memory, and 0 again: the block where an invoke continues may have other
+		// predecessors.
 		arguments[2] = LLVMBuildLoad2(in->builder, i64, in->left, "");
 		tell(in, TEEPERF_SYMBOL_ARRIVE, false, arguments, 3);
 		LLVMBuildStore(in->builder, LLVMConstInt(i64, 0, 0), in->left);

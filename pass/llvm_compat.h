@@ -70,7 +70,7 @@ char *tp_llvm_function_source(LLVMValueRef function);
 /* How many instructions a function has, without those for debuggers and profiles. */
 uint64_t tp_llvm_count_instructions(LLVMValueRef function);
 
-/* What is known of a function's code. Calls are without intrinsics and inline assembly. */
+/* Facts about a function's code. Calls do not include intrinsics and inline assembly. */
 struct tp_llvm_facts {
 	uint64_t instructions, blocks, loops, depth, calls, indirect_calls, constant_trips;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stage 2 over all functions of a module: the inventory of what is left, then the records and the
-// mark.
+// Stage 2 over all functions of a module: the inventory of the remaining functions, then the
+// records and the mark.
 #include "pass.h"
 
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static bool emit_inventory(const struct tp_pass *pass, LLVMModuleRef module)
 
 /*
  * The note that marks the object as made for profiling (abi.h, teeperf_note). One for each object,
- * not one for each module in a COMDAT: what is in a group goes with --gc-sections, since nothing
+ * not one for each module in a COMDAT: --gc-sections removes a group's sections, since nothing
  * refers to a note.
  */
 static void mark_module(LLVMModuleRef module)

@@ -64,7 +64,7 @@ static void name_of(const struct tp_cost_key *key, char name[NAME_ROOM], const c
 	snprintf(name, NAME_ROOM, "cost-%s%s", teeperf_clock_name(key->clock), suffix);
 }
 
-// What must be the same for the costs to hold. False: that cannot be told.
+// The conditions under which the costs hold. False: they are unknown.
 static bool add_key(struct tp_buf *text, const struct tp_cost_key *key)
 {
 	char boot[64];

@@ -27,9 +27,9 @@ struct tp_cost_kept {
 };
 
 /*
- * False: nothing is kept that holds, which is nobody's fault. What is not wholly ours (the folder
- * and the file belong to this user, and nobody else may write there), and a damaged one, is as if
- * it were not there.
+ * False: there are no kept costs that hold, which is not an error. A file that is not wholly ours
+ * (folder and file must belong to this user, and nobody else may write there) or is damaged is
+ * ignored.
  */
 bool tp_cost_cache_read(const struct tp_cost_key *key, struct tp_cost_kept *kept);
 

@@ -17,7 +17,7 @@ static void look_at_end(void *context, pid_t pid)
 	tp_cpu_times_look_last(&session->drain.cpu, pid);
 }
 
-// Nobody has to be told of a failure now: the trace says why it has no switches.
+// A failure need not be reported now: the trace says why it has no switches.
 static void see_switches(struct tp_session *session, pid_t pid)
 {
 	if (session->options.foreign && !session->options.paired)
@@ -168,7 +168,7 @@ static bool does_clock_help(const struct tp_session *session)
 	       tp_counter_thread_has_time(&session->counter);
 }
 
-// ---- The drain. It is told of here, as the trace's beginning says how it goes about.
+// ---- The drain. It is described here, as the trace's beginning says how it works.
 
 static int begin_trace(struct tp_session *session, struct tp_err *err)
 {
@@ -229,7 +229,7 @@ static int start_drain(struct tp_session *session, struct tp_err *err)
 	return tp_drain_start(&session->drain, err);
 }
 
-// What is left is taken when nothing runs beside it any more: tp_session_trace_close.
+// tp_session_trace_close takes the rest when nothing runs beside it any more.
 static void stop_drain(struct tp_session *session)
 {
 	tp_drain_stop(&session->drain);
@@ -435,9 +435,9 @@ static void stop_control(struct tp_session *session)
 }
 
 /*
- * Each needs what stands before it. Behind the drain's thread that of the clock is stopped, so that
- * nothing takes a core from what is then written; behind 'teeperf ctl' the program is told to
- * record no more, so that nobody tells it otherwise.
+ * Each needs those before it. The clock's thread stops after the drain's, so that nothing takes a
+ * core from the final writes; the program is ordered to record no more after 'teeperf ctl' has
+ * stopped, so that nobody contradicts the order.
  */
 const struct tp_session_step tp_session_steps[] = {
     {"signals", start_signals, stop_signals},
@@ -508,8 +508,8 @@ int tp_session_start(
 }
 
 /*
- * A child that is just being forked has its parent's log mapped, and no other sign of it is to be
- * had when the parent has ended.
+ * A child that is just being forked has its parent's log mapped, which is the only sign of it when
+ * the parent has ended.
  */
 static bool has_log_users(void)
 {

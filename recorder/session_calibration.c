@@ -13,8 +13,8 @@ enum {
 	ENTRIES_MAX_BYTES = 32 << 20,
 };
 
-// Ask for WANTED, and wait until the program has obeyed. False: the recording is over, or it cannot
-// be had.
+// Ask for WANTED, and wait until the program has obeyed. False: the recording is over, or WANTED is
+// impossible.
 static bool choose(struct tp_session *session, const struct tp_region_only *wanted)
 {
 	struct tp_worker *worker = &session->calibrator;

@@ -10,7 +10,7 @@
 #include <time.h>
 
 enum {
-	// How long we wait for the program: one that is told by signal, one that is not.
+	// How long we wait for the program: one that gets a signal, one that does not.
 	TOLD_MS = 1000,
 	NOT_TOLD_MS = 100,
 	FLUSH_MS = 50 * 1000,
@@ -103,7 +103,7 @@ const char *tp_session_no_selection(const struct tp_session *session)
 	return NULL;
 }
 
-// Wait until the program has obeyed all choices. TOLD: by signal.
+// Wait until the program has obeyed all choices, for less time if it gets no signal.
 static bool wait_for_choice(struct tp_session *session, bool told)
 {
 	const struct timespec nap = {.tv_nsec = 1000 * 1000};

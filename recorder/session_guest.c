@@ -49,8 +49,8 @@ static void settle(struct tp_session *session)
 	meeting->sched.most = drain->sched.most;
 	drain->sched = meeting->sched;
 	tp_store32_release(&drain->foreign, false);
-	// What the first one said of the numbers does not hold any more, also if we do not come to
-	// an end.
+	// The first one's statement about the numbers does not hold any more, even if we do not
+	// finish.
 	tp_session_trace_tell_host(session);
 }
 

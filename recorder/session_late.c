@@ -133,8 +133,7 @@ int tp_session_late_start(struct tp_session *session, struct tp_err *err)
 	return r;
 }
 
-// Nobody is there any more who could be told: the process has ended, runs another program, or has
-// left the log.
+// Nobody is left to receive it: the process has ended, runs another program, or has left the log.
 static bool is_over(const struct tp_session *session)
 {
 	const enum tp_guest_state state = session->guest_state;

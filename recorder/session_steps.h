@@ -42,7 +42,7 @@ void tp_session_clock_stop(struct tp_session *session);
 int tp_session_trace_open(struct tp_session *session, struct tp_err *err);
 int tp_session_trace_begin(struct tp_session *session, struct tp_err *err);
 /*
- * What is known of program and machine now, in place of what was written before; by the drain's
+ * The present facts about program and machine, in place of those written before; by the drain's
  * thread.
  */
 void tp_session_trace_tell_host(struct tp_session *session);

@@ -113,7 +113,7 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	}
 }
 
-// What is known when all is written.
+// The counts when all is written.
 static void count_end(const struct tp_session *session)
 {
 	struct tp_session_counts *counts = session->end->counts;

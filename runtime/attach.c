@@ -16,7 +16,7 @@ __attribute__((used)) static void (*const with_border)(
 
 /*
  * In `reserved` of a module's block (its low half word): a bit for each clock that its code was
- * compiled for, and whether the present log has been told of it.
+ * compiled for, and whether the present log knows of it.
  */
 enum { CLOCKS_MASK = 3, TOLD = 1 << 8 };
 
@@ -45,7 +45,7 @@ struct tp_process tp_process;
 // Its upper half differs from TEEPERF_HIGH_NEVER, and from that of any clock.
 const uint64_t tp_counter_never = (uint64_t)(TEEPERF_HIGH_NEVER - 1) << 32;
 
-// The log that we have claimed: what is mapped there stays ours, also in a forked child.
+// The log that we have claimed: its mapping stays ours, even in a forked child.
 static struct teeperf_log_header *claimed;
 static uint64_t ended; // what header.ended is to be, once the last module has gone
 
@@ -321,8 +321,7 @@ static void attach(void)
 	tp_attach_report(TEEPERF_ATTACH_DONE);
 }
 
-// The records of a module that is refused could not be told from those of others, or there is no
-// room to say whose they are.
+// A module is refused if its records would be ambiguous, or if there is no room to describe it.
 static void admit(struct teeperf_module_block *block, enum tp_admission admission)
 {
 	uint64_t functions;
@@ -370,7 +369,7 @@ void tp_late_forked(void)
 	tp_store_relaxed(&tp_process.inside, tp_thread.inside != 0);
 	tp_store_relaxed(&late_change, 0);
 	tp_store_relaxed(&changes, 0);
-	// The logs that were are the parent's, whose threads may come to their old places there.
+	// The former logs belong to the parent, whose threads may return to their old places there.
 	tp_thread.own_log = 0;
 	if (!tp_process.late || tp_load32_acquire(&tp_process.state) != TP_STATE_OFF)
 		return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls over the border between a host program and its TEE: one record on each side (log.h,
-// TEEPERF_CONTROL_CALL_OUT), and a number that both come to know.
+// TEEPERF_CONTROL_CALL_OUT), and a number that both sides know.
 #include "runtime.h"
 
 static uint64_t drawn; // numbers of this side
@@ -74,8 +74,8 @@ static bool is_recorded(uint32_t control)
 	return tp_load32_acquire(&tp_process.state) == TP_STATE_RECORDING;
 }
 
-// The thread goes over: what it did before is over. The number of the call out that the program has
-// told of, or 0.
+// The thread crosses the border: its state before is over. Returns the number of the call out that
+// the program has reported, or 0.
 static uint64_t leave_behind(uint32_t control)
 {
 	const uint64_t told = tp_thread.told;
@@ -98,12 +98,12 @@ void tp_border(uint32_t control, uint64_t handle)
 		number = take_number(handle);
 	if (control == TEEPERF_CONTROL_CALL_OUT)
 		tp_thread.told = (uint32_t)number;
-	// Of a call that has arrived already, only the number is told.
+	// For a call that has arrived already, only the number is recorded.
 	if (control != TEEPERF_CONTROL_CROSSING || number)
 		tp_thread_border(control, number);
 }
 
-// The program itself may have told of this very call, and the other side asks for that number then.
+// The program itself may have reported this very call; then the other side asks for that number.
 void __teeperf_command(void *operation)
 {
 	uint64_t number = leave_behind(TEEPERF_CONTROL_CALL_OUT);

@@ -63,9 +63,9 @@ static bool has_text_relocations(const struct tp_elf_segment *segment, uint64_t 
 }
 
 /*
- * Of the largest executable segment what is behind the headers and the notes, if linkers put them
- * there: strip moves the table of sections, of which the header tells, and signing tools write into
- * notes.
+ * Of the largest executable segment the part behind the headers and the notes, if linkers put them
+ * there: strip moves the table of sections, whose place is in the header, and signing tools write
+ * into notes.
  */
 static void find_code(const struct tp_elf_segment *segments, unsigned count, uint64_t bias,
     struct teeperf_module *module)

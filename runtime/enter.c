@@ -71,9 +71,8 @@ static void call_constructors(void)
 #endif
 
 /*
- * How much of the log's room a call was given may be its label (log.h). It is the host's word, and
- * a number to look up another one by, nothing else: what is used of the log is checked to be in
- * what was given.
+ * The size of the log may contain the call's label (log.h). It comes from the host and is only a
+ * number to look up another one by: every use of the log is checked against the size.
  */
 static uint64_t handle_of(uint64_t size)
 {

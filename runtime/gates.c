@@ -41,9 +41,9 @@ static uint64_t *hashes_of(struct teeperf_functions *functions)
 }
 
 /*
- * Nothing can be recorded for the time being: there is no chunk. Who looks at the counter word then
- * comes to the cold path for less than who reads a clock first, and who has a chunk yet records
- * there, too.
+ * Nothing can be recorded for the time being: there is no chunk. With the counter word a thread
+ * then reaches the cold path at a lower cost than by reading a clock first, and a thread that still
+ * has a chunk records there, too.
  */
 static uint64_t is_dry;
 
@@ -120,9 +120,9 @@ static bool is_wanted(const struct choice *choice, uint64_t hash)
 	return listed == (choice->only == TEEPERF_ONLY_LISTED);
 }
 
-// Of a module that is refused all but gates[0] stay closed: where control comes back from above
-// still has to be told to others. A gate that is as it should be is not written: other processors
-// keep its cache line.
+// In a module that is refused, all gates but gates[0] stay closed: others must still learn where
+// control returns from above. A gate that is right already is not written: other processors keep
+// its cache line.
 static void set(const struct teeperf_module_block *block, uint8_t gate)
 {
 	const struct choice choice = choice_now();

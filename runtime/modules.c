@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The modules of this process: where they are, since when, and whether their records can be told
+// The modules of this process: where they are, since when, and whether their records are distinct
 // from those of the others. Built without vector registers, like thread.c, which looks into it.
 #include "runtime.h"
 

@@ -61,7 +61,7 @@ static void choose(uint64_t selection)
 	const uint64_t behind = now + 1 < gap ? gap - 1 : now;
 	const uint64_t time = behind < chosen_time ? chosen_time : behind;
 	chosen_time = time;
-	// What is switched on behind it comes behind it.
+	// A later switch has a later time.
 	gap = time + 1;
 	if (recording) {
 		store_switch(gap, false);

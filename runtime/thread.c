@@ -72,7 +72,7 @@ void tp_thread_store_name(struct teeperf_thread *slot, const uint64_t name[2])
 
 /*
  * Bring the log's count of this thread's losses up to date. A handler that loses more meanwhile has
- * told of it already: what we store then is too little, and is stored again.
+ * reported it already: then our value is too small, and is stored again.
  */
 static void publish_lost(void)
 {
@@ -262,8 +262,8 @@ static void write_header(uint64_t time)
 	struct teeperf_chunk *chunk = tp_chunk_at(tp_thread.drawn);
 	if (tp_process.ring)
 		tp_ring_clear((tp_thread.drawn - 1) & tp_process.chunk_mask, chunk);
-	// Linux maps the 64 KiB around what is read for the first time, but only a page around what
-	// is written: for a new chunk one fault instead of 16, 1.1 instead of 2.3 ns a record.
+	// Linux maps the 64 KiB around the first read, but only a page around a write: for a new
+	// chunk one fault instead of 16, 1.1 instead of 2.3 ns a record.
 	(void)tp_load_relaxed(&chunk->used);
 	tp_store_relaxed((uint64_t *)(void *)&chunk->thread, tp_thread.index & UINT32_MAX);
 	tp_store_relaxed(&chunk->sequence, tp_thread.sequence);
@@ -499,9 +499,9 @@ static void thread_start(void)
 
 /*
  * A signal handler came between the two instructions with which the interrupted sequence loads and
- * stores its cursor, and recorded: the cursor was taken back, into what the handler wrote or into
- * the chunk before. Go on behind what is there: chunks are zero where nothing is written. (The host
- * may have written there, too: then that is what the host gets.)
+ * stores its cursor, and recorded: the cursor was taken back, into the handler's records or into
+ * the chunk before. Go on behind these records: chunks are zero where nothing is written. (The host
+ * may have written there, too: then it gets wrong records.)
  */
 static void find_way(void)
 {
@@ -571,8 +571,8 @@ static void drop_own_chunk(void *unused)
 }
 
 /*
- * Give back the chunk that this thread has in a log that is not the process's any more. What is
- * there kept the thread from going on there, so its end is forgotten before. The log of a recorder
+ * Give back the chunk that this thread has in a log that is not the process's any more. The words
+ * there kept the thread from going on there, so its end is forgotten first. The log of a recorder
  * that was killed stays: it may be recovered.
  */
 static void drop_last_log(void)
@@ -623,7 +623,7 @@ bool tp_thread_enter(uint64_t events)
 	if (tp_thread.busy) {
 		tp_thread_lose(events);
 		if (tp_thread.ready)
-			publish_lost(); // the interrupted call may never come to it (retake)
+			publish_lost(); // the interrupted call may never reach it (retake)
 		return false;
 	}
 	// Where recording is switched off, a record may still be on its way, and a thread may end.
@@ -635,7 +635,7 @@ bool tp_thread_enter(uint64_t events)
 		count_out();
 		return false;
 	}
-	// Without a cursor a handler that comes now comes to `busy` with its first event: all of
+	// Without a cursor, a handler that interrupts now sees `busy` at its first event: all of
 	// its events are recorded, or none. It may have moved the cursor since we looked: find_way.
 	adopt_cursor(tp_load_relaxed(&__teeperf_thread.cursor));
 	tp_store_relaxed(&__teeperf_thread.cursor, 0);

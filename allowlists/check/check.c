@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is wrong with an allowlist for a program.
+// Finds the mistakes in an allowlist for a program.
 #include "check.h"
 
 #include "allowlists/convert/text.h"

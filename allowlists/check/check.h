@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is wrong with an allowlist for a program: lines that match nothing, or only functions that
- * are not there any more, and whatever else would surprise the person who wrote it.
+ * Mistakes in an allowlist for a program: lines that match nothing, or only functions that do not
+ * exist any more, and anything else that would surprise its author.
  */
 #ifndef TP_LIST_CHECK_H
 #define TP_LIST_CHECK_H
@@ -83,9 +83,8 @@ const char *tp_severity_name(enum tp_severity severity);
 void tp_list_hint(struct tp_buf *hint, const struct tp_list_use *use, uint32_t line);
 
 /*
- * What is suspicious about the line's glob though it is one: part of a demangled name that means
- * something else in a glob. Adds what it is to WHAT and what to write to HINT; false if all is
- * well.
+ * A glob that is valid but suspicious: part of a demangled name that means something else in a
+ * glob. Adds the problem to WHAT and the correction to HINT; false if the glob is fine.
  */
 bool tp_list_suspicious(
     struct tp_buf *what, struct tp_buf *hint, const struct tp_allowlist_line *line);

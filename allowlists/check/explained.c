@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions by what a person calls them, and what is known of one: who calls it, which lines of a
-// list match it, what a profile says.
+// Functions by the names that people use, and the facts about one: its callers, the lines of a list
+// that match it, and its figures in a profile.
 #define _GNU_SOURCE
 #include "explained.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is known of one function: who calls it, which lines of a list match it, what a profile says;
- * and finding it.
+ * The facts about one function: its callers, the lines of a list that match it, and its figures in
+ * a profile; and the search for it.
  */
 #ifndef TP_EXPLAINED_H
 #define TP_EXPLAINED_H

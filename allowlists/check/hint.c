@@ -255,7 +255,7 @@ static bool hint_source(
 			return true;
 		}
 	}
-	// Sources are named as the compiler was told, so a folder in front may not be there.
+	// Sources have the names that the compiler was given, so a leading folder may be missing.
 	for (const char *slash = memchr(glob, '/', parts->glob.size); slash;
 	     slash = memchr(slash + 1, '/', (size_t)(end - slash - 1))) {
 		const char *tail = slash + 1;

@@ -46,8 +46,7 @@ static void add_match(void *context, uint32_t index)
 	matches->items[matches->count++] = index;
 }
 
-// Which of the lines gave the verdict. Asked of the list's own answer, so that no rule is told
-// twice.
+// Which line decided. The list's own answer shows it, so that the rules stand in one place only.
 static uint32_t find_decider(const struct tp_allowlist *list, const struct matches *matches,
     const struct tp_verdict *verdict)
 {

@@ -24,7 +24,7 @@ enum tp_fate {
 	TP_FATE_COUNT,
 };
 
-/* So many of the functions that a line matches are remembered for messages, of each fate. */
+/* Of the functions that a line matches, this number of each fate is remembered for messages. */
 enum { TP_LINE_EXAMPLES = 4 };
 
 struct tp_line_use {

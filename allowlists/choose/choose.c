@@ -14,7 +14,7 @@
 #define CHEAP_PART 1e-4
 // ... this part of it.
 #define CHEAP_ALL 0.05
-// What is decided beforehand: by the user, or as nothing was called.
+// Settle the certain choices first: those of the user, and functions without calls.
 static void settle(struct tp_choosing *choosing)
 {
 	const struct tp_choose_options *options = choosing->options;
@@ -123,7 +123,7 @@ static int take_steps(struct tp_choosing *choosing)
 	return 0;
 }
 
-// Counts for what is left out, as many functions as fit.
+// Count the calls of functions that are left out, for as many of these as fit.
 static void count_rest(struct tp_choosing *choosing)
 {
 	const uint32_t count = order_by_calls(choosing);

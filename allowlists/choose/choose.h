@@ -27,13 +27,13 @@ enum tp_reason {
 };
 
 struct tp_choice {
-	/* What is known. */
+	/* Facts. */
 	double calls;
 	double value;   /* its own time, in any unit */
 	double sure;    /* the part of it that is known to be its own */
 	double code_ns; /* what the code that records it costs, whatever its level */
 	bool pinned;    /* level, sample and reason are decided */
-	/* What is chosen. */
+	/* The choice. */
 	enum tp_category level; /* ALLOW, SAMPLE, COUNT or SKIP */
 	uint32_t sample;        /* of SAMPLE, else 1 */
 	enum tp_reason reason;

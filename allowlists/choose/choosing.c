@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The choice so far: what a level of a function takes of the budget, what is left of it, and what
-// no choice exceeds.
+// The choice so far: how much of the budget a function takes at a level, how much is left, and the
+// limits that no choice exceeds.
 #include "allowlists/choose/internal.h"
 #include "common/array.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-// N of sample/N leaves so many recorded calls: their mean is then good to a few percent.
+// sample/N should leave this number of recorded calls: their mean is then accurate to a few
+// percent.
 #define SAMPLES_WANTED 1000
 
 static const uint32_t sample_steps[] = {1024, 256, 64, 16};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Events or nothing: a 0-1 knapsack of what is short, time or log. Branch and
-// bound after Horowitz and Sahni (J. ACM 21, 1974), cut off if it takes too long; it starts with
-// greedy.
+// Events or nothing: a 0-1 knapsack of the scarce resource, time or log. Branch and bound after
+// Horowitz and Sahni (J. ACM 21, 1974), cut off if it takes too long; it starts with the greedy
+// choice.
 #include "common/array.h"
 #include "allowlists/choose/internal.h"
 
@@ -36,7 +36,8 @@ static uint32_t order_by_density(struct tp_choosing *choosing, enum tp_limit lim
 	return count;
 }
 
-// What is shorter for events alone. The size of code apart, all of them take the same of both.
+// The resource that is scarcer for events alone. Apart from code size, all events take the same
+// amount of both.
 static enum tp_limit tighter(const struct tp_choosing *choosing)
 {
 	const struct tp_choice one = {.calls = 1};

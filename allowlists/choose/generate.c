@@ -68,7 +68,7 @@ static void move_problems(struct tp_problems *to, const struct tp_problems *from
 	}
 }
 
-// Open and analyse FILE; what is wrong with it goes to `damage`. Release it in any case.
+// Open and analyse FILE; its faults go to `damage`. Release it in any case.
 static int open_trace(
     struct read_trace *read, struct tp_generated *generated, const char *file, struct tp_err *err)
 {

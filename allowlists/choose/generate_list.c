@@ -136,7 +136,7 @@ static void add_copies(
     const struct tp_generated *generated, const uint32_t *order, struct tp_buf *out)
 {
 	struct tp_allowlist *list = NULL;
-	// Whoever reads the list is told what is wrong with it.
+	// The parser shows errors to everyone who reads the list; none are reported here.
 	if (out->failed || tp_allowlist_parse(&list, out->data, out->size, "generated", NULL))
 		return;
 	bool any = false;

@@ -153,14 +153,14 @@ static void end_table(struct tp_table *table, struct tp_buf *out)
 	tp_table_release(table);
 }
 
-// What is counted for want of budget is left out all the same.
+// A function that is counted only because the budget is too small is left out as well.
 static bool is_left_out(const struct tp_choice *choice)
 {
 	return choice->level == TP_CATEGORY_SKIP ||
 	       (choice->level == TP_CATEGORY_COUNT && choice->reason != TP_REASON_KEPT);
 }
 
-// What stands in the way, in a word, and what may be had instead.
+// The obstacle in one word, and what other levels would cost.
 static void add_prices(struct tp_table *table, const struct tp_generated *generated, uint32_t index)
 {
 	const struct tp_workload_function *function = &generated->workload.functions[index];

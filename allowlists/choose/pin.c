@@ -181,11 +181,11 @@ out:
 
 /* ---- seeds ---------------------------------------------------------------------------------- */
 
-// A first list without any profile: main, and what is large or has a loop. How often these are
-// called is not known, so the list has no cost.
+// A first list without any profile: main, and functions that are large or have a loop. How often
+// these are called is not known, so the list has no cost.
 //
-// What is smaller and has no loop is likely to be called more often than it is worth. In
-// instructions, or before anything is compiled in statements and expressions.
+// A smaller function without a loop is probably called more often than it is worth. The size is in
+// instructions or, before anything is compiled, in statements and expressions.
 #define SIZE_MIN 100
 
 static void choose_by_size(struct tp_choice *choice, const struct tp_inventory_function *function)

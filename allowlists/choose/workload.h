@@ -125,10 +125,10 @@ static inline double tp_workload_run_ns(const struct tp_workload *workload)
 double tp_workload_events_ns(const struct tp_workload *workload, double event_ns);
 
 /*
- * What is left of the times of the functions when their threads' waiting is taken off,
- * docs/selection.md: as parts of them, kept[i] the rest of function i, and sure[i] the part that is
- * certainly its own. The paths' times are to be less what events cost; they become less the
- * waiting, too. 0 or TP_ERR_MEMORY.
+ * The rest of the functions' times when their threads' waiting is subtracted, docs/selection.md, as
+ * a part of each: kept[i] is the rest of function i, and sure[i] the part that is certainly its
+ * own. The paths' times must already lack the costs of events; the waiting is subtracted from them,
+ * too. 0 or TP_ERR_MEMORY.
  */
 int tp_workload_take_waiting(struct tp_workload *workload, double *kept, double *sure);
 

@@ -8,7 +8,7 @@
 
 #define NONE UINT32_MAX
 
-// The shortest of so many calls is one that does nothing.
+// Among this many calls, the shortest one is a call that does nothing.
 #define MANY_CALLS 1000
 // About half of what a pair costs lies between its two looks at the clock; never more than ...
 #define IN_PART 0.5

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Selective instrumentation files of TAU. With a list of routines (or files) to include, only these
-// are; what is excluded is so in any case. Routines are prototypes with '#' for any text, files
-// have '*' and '?'.
+// Selective instrumentation files of TAU. A list of routines (or files) to include excludes all
+// others; those on a list to exclude are excluded in any case. Routines are prototypes with '#' for
+// any text, files have '*' and '?'.
 #include "formats.h"
 
 #include <string.h>

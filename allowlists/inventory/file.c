@@ -62,8 +62,8 @@ static bool read_at(const struct region *region, uint64_t offset, void *to, uint
 	return tp_read_at(region->fd, to, size, region->start + offset) == (int64_t)size;
 }
 
-// SIZE bytes from OFFSET on and a NUL, to be freed; NULL, and *code, if it has not as many: WHAT is
-// the matter then.
+// SIZE bytes from OFFSET on and a NUL, to be freed. NULL, and *code, if the file is too short; WHAT
+// then names the missing part.
 static char *read_part(struct finder *finder, const struct region *region, uint64_t offset,
     uint64_t size, const char *what, int *code)
 {

@@ -144,7 +144,7 @@ static void add_counts(
 	sum->system += counts->system;
 }
 
-// Take over what a process said; not at all if it did not come to its end.
+// Take over what a process reported; nothing if it did not finish.
 static int take_over(
     struct project *project, const struct job *job, const struct tp_buf *got, int status)
 {

@@ -122,7 +122,7 @@ struct tp_clang {
 
 /* ---- what the process of a file does ---- */
 
-/* What is said of a file before its functions. */
+/* The report on one file, which precedes its functions. */
 struct tp_from_source_report {
 	struct tp_from_source_counts counts; /* of this file; lost if it could not be read */
 	char error[512];                     /* the first, or "" */

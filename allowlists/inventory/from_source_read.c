@@ -73,7 +73,7 @@ static const char **make_argv(const struct tp_clang *clang, void *command, int *
 	uint32_t from = skip_launchers(words, argc);
 	*count = 0;
 	argv[(*count)++] = words[from++];
-	argv[(*count)++] = "-w"; // what is told of a file is not about style
+	argv[(*count)++] = "-w"; // warnings about style are of no use here
 	while (from < argc) {
 		const uint32_t dropped_count = dropped_words(words[from]);
 		// "-Xclang -load" and its like: plugins.
@@ -152,8 +152,8 @@ static void write_function(
 }
 
 // The name of another variant of a constructor or destructor ('C1' -> 'C2'), to be freed, or NULL.
-// Which "C1" of the name is the one is told by the demangler: to it all variants are the same
-// function.
+// The demangler shows which "C1" of the name is the right one: all variants have the same demangled
+// name.
 static char *variant_of(const char *name, char kind, char variant)
 {
 	char *wanted = tp_demangle(name);

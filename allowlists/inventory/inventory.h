@@ -126,7 +126,7 @@ struct tp_from_source_counts {
 
 struct tp_from_source_options {
 	struct tp_from_source_counts *counts; /* filled if not NULL */
-	/* Told of each file that is lost or erroneous; may be NULL. */
+	/* Called for each file that is lost or erroneous; may be NULL. */
 	void (*warn)(void *context, const char *file, const char *text);
 	void *context;
 };

@@ -389,7 +389,7 @@ static void finish(struct parser *parser)
 
 static void read_line(struct parser *parser, char *line, size_t length)
 {
-	// Several units may have the same name; what is in them tells whether they are the same.
+	// Several units may have the same name; their contents show whether they are the same.
 	const uint64_t hash = tp_hash_bytes(TEEPERF_HASH_START, line, length);
 	split(parser, line);
 	const char *kind = parser->fields[0];

@@ -50,7 +50,7 @@ struct tp_facts {
 	const char *linkage; /* "external", "internal", "linkonce_odr", ...: LLVM's words */
 };
 
-/* What is asked about. Strings may be NULL: then no line of that kind matches. */
+/* The function in question. Strings may be NULL: then no line of that kind matches. */
 struct tp_subject {
 	const char *function;  /* linkage name */
 	const char *demangled; /* only looked at if tp_allowlist_needs(list, TP_NEEDS_NAMES) */
@@ -94,7 +94,7 @@ bool tp_allowlist_needs(const struct tp_allowlist *list, enum tp_needs what);
 struct tp_verdict tp_allowlist_match(
     const struct tp_allowlist *list, const struct tp_subject *subject);
 
-/* What is for functions that no line matches; .line and .file as in a verdict. */
+/* The verdict for functions that no line matches; .line and .file as in a verdict. */
 struct tp_verdict tp_allowlist_default(const struct tp_allowlist *list);
 
 /* A line of a list that can match functions. Strings live as long as the list. */
@@ -121,9 +121,8 @@ void tp_allowlist_matches(const struct tp_allowlist *list, const struct tp_subje
     void (*found)(void *context, uint32_t index), void *context);
 
 /*
- * What is dubious about the lists but does not make them useless, in the order of files and lines:
- * each names file, line and column, and lives as long as the list. At most
- * TP_ALLOWLIST_WARNINGS_MAX.
+ * Doubtful lines that do not make the lists useless, in the order of files and lines: each warning
+ * names file, line and column, and lives as long as the list. At most TP_ALLOWLIST_WARNINGS_MAX.
  */
 enum { TP_ALLOWLIST_WARNINGS_MAX = 64 };
 uint32_t tp_allowlist_warning_count(const struct tp_allowlist *list);

@@ -280,7 +280,7 @@ int tp_globs_compile(
 	scan->size = size;
 	scan->expansions = 1;
 	scan->error = error;
-	// A token is 16 bits: more sets than its range holds cannot be told apart.
+	// A token has 16 bits, which cannot distinguish more sets than this.
 	int status = size > UINT16_MAX - TP_GLOB_SET
 			 ? fail(scan, UINT16_MAX - TP_GLOB_SET, "the glob is too long")
 			 : scan_text(scan);

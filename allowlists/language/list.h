@@ -34,7 +34,7 @@ enum tp_rule_kind {
 /* The predicates of a where: line, such as `instrs<20,loops=0`: all of them must hold. */
 struct tp_where;
 
-/* What is wrong with predicates. */
+/* Faults of predicates. */
 struct tp_where_error {
 	size_t offset; /* of the byte at which it is */
 	char what[200];

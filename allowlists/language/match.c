@@ -7,7 +7,7 @@
 
 #include "reading.h"
 
-// What is asked about, as the indexes want it.
+// The function in question, in the form that the indexes take.
 struct question {
 	const struct tp_allowlist *list;
 	const struct tp_facts *facts;

@@ -183,7 +183,7 @@ static const char *skip_operator(const char *at, const char *end)
 	return at;
 }
 
-// Whether what is behind a blank says more about what is before it: "char const*", "f() const".
+// Whether the text after a blank qualifies the text before it: "char const*", "f() const".
 static bool is_qualifier(const char *at, const char *end)
 {
 	static const char *const words[] = {"const", "volatile", "noexcept"};

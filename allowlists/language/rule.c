@@ -279,7 +279,7 @@ static int parse_parts(
 		const struct tp_span text =
 		    start ? tp_span_between(start, rest.text + rest.size) : rest;
 		const int status = parse_part(parser, text, &part);
-		// What is wrong is kept as well, to be freed with the list.
+		// Keep a wrong part as well, so that it is freed with the list.
 		const int added = add_part(parser, entry, &part);
 		if (status || added || !start)
 			return status ? status : added;

@@ -23,7 +23,7 @@ static uint64_t mix(uint64_t key, uint64_t size)
 	return key * UINT64_C(0xc4ceb9fe1a85ec53);
 }
 
-// The first `size` bytes of what is in `window`, whose lowest byte is the first.
+// The first `size` bytes of `window`, whose lowest byte is the first.
 static uint64_t cut(uint64_t window, uint32_t size)
 {
 	return size == 8 ? window : window & ((UINT64_C(1) << size * 8) - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The folder of a fleet: names, locks, what is temporary; runs that come in.
+// The folder of a fleet: names, locks, temporary files, and runs that are added.
 #define _GNU_SOURCE
 #include "folder.h"
 

@@ -134,7 +134,8 @@ static void put_labels(struct tp_json *json, const struct tp_profile_push *push)
 
 // ---- requests
 
-// A UUID (RFC 9562, version 8) of the profile's bytes, so that what is sent again has the same.
+// A UUID (RFC 9562, version 8) of the profile's bytes, so that a profile that is sent again has the
+// same one.
 static void put_id(struct tp_json *json, const struct tp_buf *profile)
 {
 	char text[40];

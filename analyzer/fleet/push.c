@@ -85,7 +85,7 @@ static int post(struct work *work, const struct tp_buf *body, struct tp_err *err
 	return code;
 }
 
-// Send what is in the batch.
+// Send the batch.
 static int flush(struct work *work, struct tp_err *err)
 {
 	struct tp_err cause;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Results of 'teeperf experiment' that come into a fleet: of each task a set with a row for each
- * figure of each experiment, in the table experiments (docs/fleet.md). What is read are the tables
- * that the command has written: summary.parquet, measurements.parquet, runs.parquet, and
+ * Results of 'teeperf experiment' that are added to a fleet: for each task a set with a row for
+ * each figure of each experiment, in the table experiments (docs/fleet.md). They are read from the
+ * tables that the command has written: summary.parquet, measurements.parquet, runs.parquet, and
  * experiment.tsv.
  */
 #ifndef TP_FLEET_RESULTS_H

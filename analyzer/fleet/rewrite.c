@@ -52,7 +52,7 @@ struct work {
 	struct rows rows;
 	uint64_t hash;   // of what went into the rows
 	uint32_t files;  // that were written
-	uint32_t merged; // ... of so many
+	uint32_t merged; // ... from this number of files
 	bool dropped_any;
 };
 

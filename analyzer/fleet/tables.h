@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The tables of a fleet (docs/fleet.md), each described once: the writer of files, `teeperf fleet
- * schema` and the tests go by it. What is here is published: a version adds columns at the end, and
- * tables.
+ * schema` and the tests go by it. They are a public format: a version may add tables, and columns
+ * at the end.
  */
 #ifndef TP_FLEET_TABLES_H
 #define TP_FLEET_TABLES_H

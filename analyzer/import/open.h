@@ -7,7 +7,7 @@
 #include "analyzer/trace/tracefile.h"
 #include "common/buf.h"
 
-/* What is known of a log of the original TEE-Perf, which names no file. All zero: nothing. */
+/* Facts about a log of the original TEE-Perf, which names no file. All zero: none. */
 struct tp_original_options {
 	const char *const *programs; /* files, one of which may be the program that was recorded */
 	uint32_t program_count;

@@ -231,7 +231,7 @@ static int next_of_threads(struct tp_original_log *log, struct tp_original_event
 		return code;
 	log->at++;
 	const bool empty = !words[0] && !words[1] && !words[2];
-	// A record is told where it begins.
+	// A record is reported at its beginning.
 	if (behind)
 		set_switch(&log->pending[log->pending_count++], words[odd ? 1 : 2]);
 	if ((before && !odd) || (gap && n == 0))

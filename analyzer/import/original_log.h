@@ -95,8 +95,8 @@ struct tp_original_log {
 };
 
 /*
- * Begin to read SOURCE, which has this HEADER by tp_original_look. What is wrong with the log as a
- * whole is a problem, what only limits it a note. 0 or TP_ERR_MEMORY. Release it in any case.
+ * Begin to read SOURCE, which has this HEADER by tp_original_look. A fault of the log as a whole
+ * becomes a problem, a mere limit a note. 0 or TP_ERR_MEMORY. Release it in any case.
  */
 int tp_original_log_init(struct tp_original_log *log, const struct tp_source *source,
     const struct tp_original_header *header, struct tp_problems *problems,

@@ -19,8 +19,8 @@
 struct fit {
 	bool has_anchor; // it has the function that the log tells about
 	bool fits;       // ... at a place where it can have been
-	uint32_t starts; // so many functions of the log begin where the program has a function
-	uint32_t within; // so many lie within one
+	uint32_t starts; // functions of the log that begin where the program has a function
+	uint32_t within; // functions of the log that lie within one
 	struct teeperf_module module;
 };
 
@@ -116,7 +116,7 @@ static int try_program(struct fit *fit, const char *path, uint64_t map_info,
 	memcpy(fit->module.build_id, elf.build_id, fit->module.build_id_size);
 	tp_elf_file_release(&elf);
 	struct tp_symbol_files files;
-	struct tp_problems unused = {0}; // they are told when the names are looked up
+	struct tp_problems unused = {0}; // reported when the names are looked up
 	tp_symbol_files_find(&files, &fit->module, options, &unused);
 	try_anchors(fit, map_info, functions, &files.elf, &files.debug, &files.elf);
 	try_anchors(fit, map_info, functions, &files.elf, &files.debug, &files.debug);

@@ -24,7 +24,7 @@
 #define FUNCTIONS_MAX (UINT32_C(1) << 22)
 #define SWITCHES_MAX (UINT32_C(1) << 20)
 
-// What is known of a thread. It may have no chunk that is open.
+// State of a thread. It may have no open chunk.
 struct thread {
 	uint8_t *chunk;    // CHUNK bytes: header and records, NULL if none is open
 	size_t used;       // bytes of it
@@ -152,7 +152,7 @@ static struct thread *thread_of(
 // Only what changes something is a switch, and none is before the one before it.
 static void add_switch(struct translation *to, bool on, uint64_t ticks)
 {
-	const uint64_t time = on ? ticks : ticks + 1; // what is of the very tick was before it
+	const uint64_t time = on ? ticks : ticks + 1; // events of the same tick came before it
 	const bool at_first = on && !to->began;
 	if ((on == to->on && !at_first) || to->switches.size / 8 >= SWITCHES_MAX)
 		return;

@@ -43,8 +43,8 @@ static bool begin(struct search *search, uint32_t at)
 }
 
 /*
- * The same again, and nothing between: it was told by the program and by the compiler. Of calls out
- * the last one counts, of others the first.
+ * The same border again with nothing between: the program and the compiler have both reported it.
+ * Of calls out the last one counts, of others the first.
  */
 static void add_again(struct search *search, uint32_t at)
 {

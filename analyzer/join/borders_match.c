@@ -157,7 +157,7 @@ static void match_numbers(struct matching *of)
 			if (fits && !second && !shared && !host->items[k].done)
 				pair(of, &host->items[k], call);
 			else if (fits && shared)
-				host->items[k].done = true; // whose it is cannot be told
+				host->items[k].done = true; // nobody can know whose it is
 		}
 	}
 }

@@ -51,7 +51,7 @@ static int advance(struct tp_splice *splice)
 	splice->host_failed |= code < 0;
 	if (code <= 0)
 		return code;
-	// What is missing in the host's trace is missing in the joined one.
+	// Events that are missing in the host's trace are missing in the joined one.
 	const struct tp_thread *thread = &splice->host.trace->threads[splice->at.thread];
 	const uint64_t sequence = thread->chunks[splice->next.chunk].sequence;
 	if (sequence > splice->expected)

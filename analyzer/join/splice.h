@@ -174,7 +174,7 @@ void tp_join_writer_release(struct tp_join_writer *writer);
 /* What follows is of this thread, whose first chunk has this number and begins at this time. */
 void tp_join_writer_begin(struct tp_join_writer *writer, uint32_t thread, uint64_t os_tid,
     uint64_t sequence, uint64_t first_time);
-/* So many chunks are missing here. */
+/* Number of chunks that are missing here. */
 void tp_join_writer_skip(struct tp_join_writer *writer, uint64_t chunks);
 /* The thread is complete. */
 void tp_join_writer_end(struct tp_join_writer *writer);

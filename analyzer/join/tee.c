@@ -121,7 +121,7 @@ int tp_join_tee_record(
 	return 0;
 }
 
-// ---- what is not joined
+// ---- calls that are not joined
 
 // Calls of the TEE that are open at a place: borders, and how many frames there were.
 struct rest {
@@ -135,7 +135,8 @@ struct rest {
 
 static bool is_joined(const struct rest *rest)
 {
-	// Between leaving and coming back there is nothing; what is there is of the call that left.
+	// Between leaving and returning there is nothing; events there belong to the call that
+	// left.
 	for (uint32_t i = rest->depth; i-- > 0;)
 		if (rest->borders->items[rest->open[i].border].kind == TEEPERF_CONTROL_CALL_IN)
 			return rest->borders->items[rest->open[i].border].match != TP_BORDER_NONE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A comparison of runs as a table, CSV or JSON, and what is wrong with it.
+// A comparison of runs as a table, CSV or JSON, and its limits.
 #define _GNU_SOURCE
 #include "diff_show.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// So many of the innermost functions of a path are shown; recursive paths may be very deep.
+// Number of innermost functions of a path that are shown; recursive paths may be very deep.
 #define FRAMES_MAX 32
 #define FRAMES_IN_TABLE 4
 // Lines about what rules forbid.

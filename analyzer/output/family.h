@@ -5,10 +5,11 @@
  *
  * A function is the same in two processes if it is at the same address of the same module's file,
  * under the same name in the symbol table. Modules are the same if their build IDs and the last
- * components of their paths are; without a build ID, if their whole paths are. What is in no module
- * is of one process only: another program may have anything else at that address. Times are added
- * in nanoseconds (ticks if no rate is known), as each trace converts them, so that sums are those
- * of the traces' own tables. Percentiles do not add up, and are not here. Relations show all this.
+ * components of their paths are; without a build ID, if their whole paths are. A function in no
+ * module belongs to one process only: another program may have anything else at that address. Times
+ * are added in nanoseconds (ticks if no rate is known), as each trace converts them, so that sums
+ * are those of the traces' own tables. Percentiles do not add up, and are not here. Relations show
+ * all this.
  */
 #ifndef TP_FAMILY_H
 #define TP_FAMILY_H

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-// So many lines of a heading are about single processes.
+// Number of a heading's lines that may be about single processes.
 #define LINES_MAX 20
 
 static const char *file_of(const struct tp_family_member *member)

@@ -40,7 +40,7 @@ struct tp_grid {
 	int code;             /* the first error */
 };
 
-/* What is in the JSON object beside the list: ADD puts it there, of CONTEXT. */
+/* The members of the JSON object beside the list: ADD writes them, from CONTEXT. */
 struct tp_grid_members {
 	void (*add)(struct tp_json *json, const void *context);
 	const void *context;

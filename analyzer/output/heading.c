@@ -275,7 +275,7 @@ static void add_short_command(const struct tp_tracefile *trace, uint32_t width, 
 	tp_buf_release(&line);
 }
 
-// Three lines, and what is wrong.
+// Three lines, and the notes.
 static void add_short_facts(const struct tp_analysis *analysis, uint32_t width, struct tp_buf *out)
 {
 	char text[TP_TEXT_NUMBER];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// So many threads are told of one by one.
+// Number of threads with a note of their own.
 #define RINGS_SHOWN 8
 
 static const char *plural(uint64_t count)
@@ -229,7 +229,7 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 		    tp_text_count(text, counts->on_way));
 }
 
-// What is left of a thread in a flight recorder.
+// The part of a thread that a flight recorder still has.
 static void note_ring(struct tp_notes *notes, const struct tp_analysis *analysis,
     const struct tp_thread_result *result)
 {
@@ -445,7 +445,7 @@ static void note_missing(struct tp_notes *notes, const struct tp_analysis *analy
 		    "are too low",
 		    tp_text_count(chunks, others), lacks->counted ? " more" : "",
 		    others == 1 ? " is" : "s are", tp_text_count(text, lacks->more));
-	// Without an end, a trace is cut off or still being written, which is told elsewhere.
+	// A trace without an end is cut off or still being written, which another note reports.
 	if (lacks->open && analysis->trace->has_end)
 		tp_notes_add(notes, TP_NOTE_ID_MISSING, 1,
 		    "chunks with an unknown number of events: times and counts are too low");
@@ -579,8 +579,8 @@ static void note_late_waits(struct tp_notes *notes, const struct tp_analysis *an
 		    tp_text_ns(text, tp_timebase_ns(&analysis->time, longest)));
 }
 
-// What is not known of running and waiting. A trace that says nothing of it is older, or was not
-// to.
+// Threads whose running and waiting is unknown. A trace that does not mention the reason is older,
+// or recorded without these.
 static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
 	const struct tp_tracefile *trace = analysis->trace;

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is left of the elastic column before others are left out for it.
+// Width that the elastic column keeps; below it, other columns are left out.
 #define ELASTIC_LEAST 40
-// Where nothing is cut, so wide is the elastic column; a longer cell moves what is behind it, in
-// its row only.
+// Width of the elastic column where nothing is cut. A longer cell moves the cells behind it, in its
+// row only.
 #define ELASTIC_MOST 80
 
 // A spreadsheet takes what begins so for a formula; with an apostrophe in front it shows the text

@@ -12,10 +12,11 @@
 #include <stdint.h>
 
 /*
- * Text from the trace, the program or the user, for one format. What is unfit to be shown
- * (common/clean.h) becomes '?', in JSON an escape; bytes that are not UTF-8 become '?', in JSON
- * U+FFFD. CSV quotes only if needed; TSV writes tab, newline, carriage return and backslash as \t,
- * \n, \r and \\. Both put an apostrophe in front of '=', '+', '-' and '@', which begin formulas.
+ * Text from the trace, the program or the user, for one format. Characters that are unfit to be
+ * shown (common/clean.h) become '?', in JSON an escape; bytes that are not UTF-8 become '?', in
+ * JSON U+FFFD. CSV quotes only if needed; TSV writes tab, newline, carriage return and backslash as
+ * \t, \n, \r and \\. Both put an apostrophe in front of '=', '+', '-' and '@', which begin
+ * formulas.
  */
 void tp_text_add_csv(struct tp_buf *buf, const char *text);
 void tp_text_add_tsv(struct tp_buf *buf, const char *text);

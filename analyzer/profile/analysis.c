@@ -174,8 +174,8 @@ int tp_analysis_marks(
     const struct tp_analysis *analysis, struct tp_marks *marks, struct tp_err *err)
 {
 	const struct tp_tracefile *trace = analysis->trace;
-	// A range ends early, or its first records were replayed with another one; and what is kept
-	// may be of an earlier look.
+	// A range ends early, or its first records were replayed with another range; and kept
+	// results may come from an earlier pass.
 	const bool whole = !analysis->ranged && !analysis->options.kept;
 	bool *wanted = calloc(trace->thread_count + (size_t)1, sizeof(*wanted));
 	*marks = (struct tp_marks){0};
@@ -399,7 +399,7 @@ uint64_t tp_analysis_recorded_ns(const struct tp_analysis *analysis)
 	const struct tp_timebase *time = &analysis->time;
 	const struct teeperf_trace_end *end = &analysis->trace->end;
 	const uint64_t duration = tp_analysis_duration_ns(analysis);
-	// The run, by the recorder's clock if the switches can be told by it too.
+	// The run, by the recorder's clock if that clock can also convert the times of switches.
 	uint64_t first;
 	uint64_t last;
 	uint64_t start = end->start_ns;

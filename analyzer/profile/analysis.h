@@ -240,8 +240,8 @@ static inline uint64_t tp_function_timed(const struct tp_function *function)
 	return function->calls - function->counted;
 }
 /*
- * TICKS, the time of a function's timed calls, scaled up to all of its calls if it is sampled. What
- * is added was measured as self time of callers. Nothing is added to recursive functions.
+ * TICKS, the time of a function's timed calls, scaled up to all of its calls if it is sampled. The
+ * added time was measured as self time of callers. Nothing is added to recursive functions.
  */
 uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks);
 /*

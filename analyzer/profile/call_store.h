@@ -91,8 +91,8 @@ int tp_call_store_init(struct tp_call_store *store, const struct tp_analysis *an
     const struct tp_paths *paths, struct tp_err *err);
 void tp_call_store_release(struct tp_call_store *store);
 /*
- * Have the calls of the thread with index THREAD there, or of TP_CALL_STORE_ALL. 0; TP_ERR_LIMIT if
- * *give_up was set; or what went wrong. What is there already stays.
+ * Make the calls of the thread with index THREAD available, or of TP_CALL_STORE_ALL. 0;
+ * TP_ERR_LIMIT if *give_up was set; or another error. Calls that are available already stay.
  */
 int tp_call_store_load(struct tp_call_store *store, uint32_t thread, struct tp_err *err);
 /* Give the memory of a thread's calls back; they can be loaded again. */

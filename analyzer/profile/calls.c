@@ -115,7 +115,7 @@ int tp_pieces_replay(void *context, uint32_t number, struct tp_err *err)
 	}
 	if (!code)
 		code = tp_replay_chunks(&replay, first, end, err);
-	// What is wrong with a part is told when it is replayed where it belongs.
+	// The replay in its proper place reports the damage of a part.
 	part->part.unusual |= code != 0;
 	return 0;
 }

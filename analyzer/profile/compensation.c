@@ -39,8 +39,7 @@ static bool read_cost(
 	return false;
 }
 
-// A whole number of seconds, of which nothing depends on; what is no such number is as if it were
-// not there.
+// A whole number of seconds, on which nothing depends; any other text is ignored.
 static bool read_age(const struct tp_tracefile *trace, uint64_t *age_s)
 {
 	char text[32];

@@ -27,8 +27,8 @@ static void add_end(struct tp_estimates *all, uint64_t ends, uint32_t window)
 }
 
 /*
- * The stretches. Beside windows there are such as are twice as long, or as long as there is room:
- * what is called in them is what would be called in the window, were no more functions on.
+ * The stretches. Beside windows there are stretches twice as long, or as long as possible: the
+ * calls in them are those that would be in the window if no more functions were on.
  */
 static void cut_up(struct tp_estimates *all)
 {

@@ -253,7 +253,8 @@ uint64_t tp_function_scaled(const struct tp_function *function, uint64_t ticks)
 
 bool tp_analysis_tells_uncertainty(const struct tp_analysis *analysis)
 {
-	// What is left out or part of its callers has costs there, of which only the sum is known.
+	// Functions that are left out or merged into their callers have costs there, of which only
+	// the sum is known.
 	return analysis->compensation.applied && analysis->compensation.bounded &&
 	       !analysis->least && !analysis->filtered &&
 	       !tp_starvation_hides(&analysis->starvation);
@@ -360,8 +361,9 @@ static void note_missing_times(struct tp_analysis *analysis)
 }
 
 /*
- * What so many calls with records stand for, of those that were chosen. Nothing tells which of the
- * calls without records would have been: they are taken to be spread as those with records are.
+ * The number of chosen calls that CALLS calls with records stand for. Nothing shows which of the
+ * calls without records would have been chosen: they are assumed to be distributed like those with
+ * records.
  */
 static uint64_t stands_for(
     const struct tp_analysis *analysis, const struct tp_function *function, uint64_t calls)

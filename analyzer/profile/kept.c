@@ -46,8 +46,8 @@ static const char *find_why(const struct tp_analysis *analysis)
 	return NULL;
 }
 
-// With each point of the clock its pace is known a little better; only what is shown in the end has
-// to have the last one.
+// Each point of the clock makes its pace a little more accurate; only the final output must use the
+// last one.
 static bool is_near(uint64_t a, uint64_t b, bool exactly)
 {
 	const uint64_t off = a > b ? a - b : b - a;
@@ -141,7 +141,7 @@ static bool has_same_gaps(const struct tp_stack *stack, const struct tp_gaps *ga
 	return stack->in_gap ? next->to > stack->last : next->from > stack->last;
 }
 
-// Whether a replay of all chunks would begin with what is kept.
+// Whether a replay of all chunks would begin with the kept state.
 static bool fits(const struct tp_kept_thread *kept, const struct tp_analysis *analysis,
     const struct tp_thread *thread)
 {

@@ -22,7 +22,7 @@
 // where the cost was above 5 ns, shares from 0.3 to 0.67 were seen
 // (docs/decisions/0040-measured-costs.md).
 #define SPLIT_OFF 0.2
-// So many samples are kept: 128 MiB.
+// Maximum number of samples: 128 MiB.
 #define SAMPLES_MAX (1U << 22)
 
 // Calls of one function in one window, or of one function by another; in whole calls of the caller.
@@ -68,7 +68,7 @@ static uint32_t hash_sample(const void *context, uint32_t number)
 	return tp_hash_pair(sample->caller, sample->callee);
 }
 
-// A new window: what is gathered so far stays as it is.
+// A new window: the samples so far stay as they are.
 static void begin_window(struct gather *gather, uint32_t window)
 {
 	gather->window = window;

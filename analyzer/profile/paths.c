@@ -85,7 +85,7 @@ static void number(
 			at = tree->first_child[at];
 			continue;
 		}
-		// Up to the next one that has a sibling, ending what is left behind.
+		// Up to the next one that has a sibling, ending all that lie between.
 		for (;;) {
 			paths->items[moved[at]].last = count - 1;
 			if (!at)

@@ -33,7 +33,7 @@ struct place {
 	uint32_t slot; // NO_SLOT: the value is known
 };
 
-// What is looked for in a function.
+// The values that are looked for in a function.
 struct plan {
 	struct slot slots[TP_PERCENTILE_COUNT];
 	struct place places[TP_PERCENTILE_COUNT];

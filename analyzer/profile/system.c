@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Requests of more devices than this are not told apart.
+// Requests of more devices than this are not distinguished.
 #define DEVICES 64
 // linux/futex.h
 #define FUTEX_COMMAND 127

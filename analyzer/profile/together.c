@@ -107,7 +107,7 @@ static int prepare(const struct tp_analysis *analysis, struct tp_together_thread
 	return thread->code;
 }
 
-// What is said to be true cannot be: let the one go on that is at the earliest time.
+// The order of moves is contradictory: continue with the thread that is at the earliest time.
 static void force_one(struct tp_moves *moves)
 {
 	struct tp_member *first = NULL;

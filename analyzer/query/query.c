@@ -33,7 +33,7 @@ static bool is_schema_table(const char *first)
 			    sqlite3_stricmp(first, "sqlite_temp_master") == 0);
 }
 
-// Statements that write do not come here (see refuse_writing()): what is left may be hidden in
+// Statements that write have been refused before (see refuse_writing()); the rest may be hidden in
 // others.
 static void deny(struct tp_query *query, int action, const char *first, const char *second)
 {

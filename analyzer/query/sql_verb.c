@@ -162,7 +162,7 @@ static struct word read_name(struct place *place)
 	return (struct word){from + 1, length > 0 ? length : 0};
 }
 
-// What is called is a function, and what has a dot at either side is no name by itself.
+// A name before a parenthesis is a function, and one with a dot at either side is not a whole name.
 static bool is_alone(const char *from, const char *to)
 {
 	to += strspn(to, " \t\n");

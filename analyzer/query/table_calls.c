@@ -71,7 +71,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 	const struct tp_sql_vtab *vtab = tp_sql_vtab(base);
 	const struct tp_trace_data *data = vtab->data;
 	const double all = (double)data->calls.count + 1;
-	// Of the calls, what is left by an equality; ranges are thought to leave a third.
+	// The share of calls that an equality leaves; ranges are assumed to leave a third.
 	const double left_by[CONDITIONS] = {
 	    [TP_CALLS_ID] = 1 / all,
 	    [TP_CALLS_PARENT] = 4 / all,

@@ -77,7 +77,7 @@ static void add_clock(struct tp_trace_data *data)
 	    analysis->timeless     ? "none"
 	    : analysis->time.known ? "ns"
 				   : "ticks");
-	// So many nanoseconds are so many ticks.
+	// clock_ns nanoseconds are clock_ticks ticks.
 	add_number(data, "clock_ns", analysis->time.ns);
 	add_number(data, "clock_ticks", analysis->time.ticks);
 	if (trace->clock.max_gap_ns)

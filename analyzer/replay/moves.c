@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads that are replayed together, who waits for whom, and what is kept of calls that moved.
+// Threads that are replayed together: which waits for which, and the records of calls that moved.
 #include "moves.h"
 
 #include "common/array.h"

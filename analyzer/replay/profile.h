@@ -82,7 +82,7 @@ struct tp_edge {
 	uint32_t block; /* of the edges of `node`: the same as profile->blocks has */
 };
 
-/* What is not in a node since a least time was asked for. */
+/* Costs and calls that are in no node because of a least time. */
 struct tp_dropped {
 	uint64_t cost;  /* of recording the calls that are part of its own, in parts of a tick */
 	uint64_t calls; /* of it, that are part of its callers */

@@ -51,7 +51,7 @@ static void tell_pause(struct tp_stack *stack, bool goes_on, uint64_t time)
 		tell(sink->context, stack->frames[goes_on ? i : stack->depth - i].node, time);
 }
 
-// Go on in *with. The stack so far is kept if there is something to come back to.
+// Go on in *with. Keep the stack so far if the thread may return to something in it.
 static bool go_to(struct tp_stack *stack, const struct tp_context *with, uint64_t time)
 {
 	struct tp_context was;
@@ -128,7 +128,8 @@ static bool carry(
 {
 	struct tp_moves *moves = to->member->moves;
 	const bool sums = !from->quiet && !from->least;
-	// It was left before the range of time began, which FROM has not come to yet.
+	// The thread left it before the range of time began, and FROM has not reached that range
+	// yet.
 	const bool early = from->quiet && !to->quiet;
 	const uint64_t now = context->since - context->away;
 	for (uint32_t i = context->depth; i-- > 1;) {
@@ -223,7 +224,7 @@ static bool arrive(struct tp_stack *stack, uint64_t departure, uint64_t time)
 		: NULL;
 	stack->arrives = true;
 	if (departure && departure == stack->outer && !stack->left) {
-		// An inner call has told already.
+		// An inner call has reported it already.
 		stack->outer = 0;
 		return true;
 	}

@@ -76,7 +76,7 @@ static bool resync(struct tp_part *part, uint32_t name, uint64_t position, uint6
 	const uint32_t low = tp_frames_find(stack->frames, stack->depth, position);
 	if (low < stack->depth && stack->frames[low].position == position)
 		return tp_stack_resync(stack, name, position, time);
-	// Only in one of both is it known what is open from there on.
+	// Only in one of the two cases are the calls that are open from there on known.
 	if (position >= part->position && low > 1)
 		return tp_stack_resync(stack, name, position, time);
 	stack->how = TP_CALL_UNWOUND;
@@ -125,7 +125,7 @@ static bool replay_record(struct tp_part *part, struct tp_stack_place *at)
 		return tp_stack_push(stack, name, time, at->position + (uint64_t)i * 8);
 	if (stack->depth == 1)
 		return add_step(part, name, 0, time);
-	// Whether it ends calls here or below cannot be told.
+	// It may end a call here or one below: nothing shows which.
 	if (stack->frames[stack->depth - 1].name != name && !is_open(part, name))
 		return false;
 	tp_stack_exit(stack, name, time);

@@ -101,7 +101,8 @@ struct usual {
 	struct tp_frame *top;
 	const struct tp_frame *full; // no frame may follow
 	struct tp_frame
-	    *fresh; // frames from here on were pushed by this loop: `active` is still to be told
+	    *fresh; // frames from here on were pushed by this loop: `active` does not count them
+		    // yet
 	uint64_t high;
 	uint64_t away;
 	uint64_t edge_time; // a time from here on is not usual
@@ -113,7 +114,7 @@ struct how {
 	bool far;   // nodes are far away
 	bool tell;  // a sink wants the calls
 	bool waits; // the profile has `waited`
-	bool fine;  // ... and fine histograms; with a sink that is not told here
+	bool fine;  // ... and fine histograms; with a sink, calls are not added here
 };
 
 static inline __attribute__((always_inline)) void usual_look(
@@ -212,9 +213,9 @@ static inline __attribute__((always_inline)) void usual_pop(
 }
 
 /*
- * Replay records as long as they are the usual ones: enters of paths that are known, and exits of
- * what is on top. It does what push and pop do. A call that calls nothing is two records with one
- * name, one behind the other, and needs no frame.
+ * Replay records as long as they are the usual ones: enters of known paths, and exits of the call
+ * on top. The effect is that of push and pop. A call that calls nothing is two adjacent records
+ * with one name, and needs no frame.
  */
 static inline __attribute__((always_inline)) void replay_usual(
     struct tp_stack *stack, struct tp_stack_place *at, const struct how how)

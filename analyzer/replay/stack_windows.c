@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is recorded and counts: gaps, the range of time, functions that were left out, and the
-// thread's end, where calls end without a record.
+// Which records count: gaps, the range of time, functions that were left out, and the thread's end,
+// where calls end without a record.
 #include "stack_steps.h"
 
 void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to)

@@ -38,9 +38,9 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 			differences += step * step;
 		}
 	}
-	// What comes in bursts that windows did not meet is seen in them as nothing, or as little.
-	// As if one window more had met the strongest: of something never met in n windows, this
-	// bound is what is called the rule of three.
+	// Bursts that no window met leave no trace in the windows, or little. So add one more
+	// window that met the strongest burst: for something never met in n windows, this bound is
+	// the rule of three.
 	const double one = off / (count + 1.0) * peak;
 	const double variance = differences / (2 * (count - 1.0)) * squares + one * one +
 				slope * slope * cost->variance;
@@ -51,7 +51,7 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 	return (struct tp_estimate){value, tp_estimate_student(df) * sqrt(variance)};
 }
 
-// Events take at most so much of a window's time, if there are so many.
+// Events take at most this part of a window's time, if there are at least EVENTS_TELL.
 #define EVENTS_MOST 0.8
 #define EVENTS_TELL 1000
 
@@ -102,7 +102,7 @@ static bool measure(const struct tp_estimate_pace *paces, uint32_t count, double
 	return true;
 }
 
-// What is known of it by both, each for what it is worth.
+// Both estimates combined, each weighted by its accuracy.
 static struct tp_estimate_cost both(
     const struct tp_estimate_cost *one, const struct tp_estimate_cost *other)
 {

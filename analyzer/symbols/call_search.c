@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Goes through units and functions for call sites, in a process of its own.
 //
-// dies.h finds the wanted functions in a unit, libdwarf goes through their entries. gcc has a call
-// site where its scope is, clang below the function: so the inlined functions around a call are
-// found by its address. Its line in the function is where the outermost of them was called, else
-// that of the line table. What is read ends with the process.
+// dies.h finds the wanted functions in a unit, libdwarf goes through their entries. gcc puts a call
+// site into its scope, clang directly below the function, so the search finds the inlined functions
+// around a call by its address. The call's line in the function is where the outermost of them was
+// called, otherwise that of the line table. The end of the process frees all data.
 #define _GNU_SOURCE
 #include <dwarf.h>
 #include <libdwarf.h>
@@ -82,7 +82,7 @@ struct search {
 	struct site *sites;
 	uint32_t site_count, site_room;
 	bool described;
-	bool unclear; // what is not in a known inlined function may be in an unknown one
+	bool unclear; // a call outside of known inlined functions may be in an unknown one
 };
 
 // Whether there is room for one more item; a lack of memory is remembered.
@@ -259,8 +259,8 @@ static uint32_t callee_of(struct search *search, uint64_t offset)
 	bool is_external;
 	if (!die)
 		return UINT32_MAX;
-	// The second body of a function (--shape=dual) has its name, too, and is none of the
-	// functions. Of another unit there is only a declaration.
+	// The second body of a function (--shape=dual) has its name as well, but is not one of the
+	// functions. If another unit defines it, there is only a declaration.
 	if (each_range(search, die, offset, take_body, &body) == TP_RANGES_PASSED &&
 	    !body.is_there) {
 		const char *name =

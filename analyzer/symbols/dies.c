@@ -23,8 +23,8 @@
 #define FORM_GNU_REF_ALT 0x1f20
 #define FORM_GNU_STRP_ALT 0x1f21
 
-// A place in bytes; what is read beyond the end is 0, and sets `bad`. Like common/bytes.h, but
-// inline: millions of entries are passed over.
+// A position in bytes. A read beyond the end gives 0 and sets `bad`. Like common/bytes.h, but
+// inline, because it passes over millions of entries.
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -360,7 +360,7 @@ static void read_ranges(struct cursor *cursor, const struct tp_dies_unit *unit, 
 	    form == DW_FORM_rnglistx || form == DW_FORM_sec_offset ? value : UINT64_MAX;
 }
 
-// What the entry says whose abbreviation has been read. False if it says what is not understood.
+// Read the entry whose abbreviation has been read. False if some part of it is not understood.
 static bool read_entry(const struct tp_dies *dies, const struct tp_dies_unit *unit,
     const struct tp_die_abbrev *abbrev, struct cursor *cursor, struct tp_die_function *function)
 {
@@ -459,7 +459,7 @@ bool tp_dies_read(const struct tp_dies *dies, const struct tp_dies_unit *unit, u
 
 // ---- lists of addresses
 
-// The two numbers of an entry, as addresses. False if they cannot be told.
+// The two numbers of an entry, as addresses. False if they are unknown.
 static bool read_list_entry(const struct tp_rnglists *lists, struct cursor *cursor, unsigned kind,
     uint64_t *base, uint64_t range[2])
 {

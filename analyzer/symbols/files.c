@@ -276,8 +276,7 @@ static void tell_search(const struct search *search, char *text, size_t size)
 		    text + at, size - at, "%s'%s'", i ? ", " : " in ", options->debug_dirs[i]);
 }
 
-// Why the functions have no names. WHAT, and its CODE, FILE and offset: what is wrong with the
-// module's own file.
+// Report why the functions have no names. ERR has the fault of the module's own file.
 static void tell_missing(struct search *search, const struct tp_err *err)
 {
 	const struct teeperf_module *module = search->module;

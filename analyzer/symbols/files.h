@@ -35,10 +35,9 @@ struct tp_symbol_files {
  * Find and read the files of the module. In order: DIR/.build-id/xx/yyy.debug for each folder, the
  * system's last; then what the module's .gnu_debuglink names: beside it, in .debug/ there, in DIR,
  * in DIR/PATH-OF-MODULE; then what lies in DIR: UUID.elf, the last component of the path, any other
- * file; if the module's own file is not usable, the same in near_dirs; then debuginfod. What is
- * used must be of the build that ran: by its build ID, or without one by the hash of its code, or
- * by the checksum that the link tells. What stands in the way becomes a note. Release it in any
- * case.
+ * file; if the module's own file is not usable, the same in near_dirs; then debuginfod. A file is
+ * used only if it is from the build that ran: by its build ID, or without one by the hash of its
+ * code, or by the checksum in the link. Failures become notes. Release it in any case.
  */
 void tp_symbol_files_find(struct tp_symbol_files *files, const struct teeperf_module *module,
     const struct tp_symbol_options *options, struct tp_problems *notes);

@@ -60,8 +60,7 @@ static enum tp_symbol_match look_at(
 	return match;
 }
 
-// The same for a file that is called as the module's would be: then it is told if it is another
-// one.
+// The same for a file with the name of the module's file; if it is another build, this is reported.
 static void look_at_named(struct tp_symbol_folder *folder, const char *dir, const char *name)
 {
 	char path[TP_SYMBOL_PATH_MAX];

@@ -137,7 +137,7 @@ static int64_t find(void *context, struct tp_buf *out, struct tp_err *err)
 	return code;
 }
 
-// Put the function that was told last in front of the others.
+// Put the newest function in front of the others.
 static bool add_function(struct tp_inline_chain *chain, const char *linkage, const char *file,
     uint64_t line, struct tp_arena *arena)
 {

@@ -27,8 +27,8 @@
 // ...
 #define SECONDS_BASE 10
 #define BYTES_PER_SECOND (UINT64_C(2) << 20)
-// ... memory beyond what we have ourselves: this, and so many times the files' size (compressed
-// sections are unpacked up to 16 times their size), ...
+// ... memory beyond our own: this, and a multiple of the files' size (compressed sections are
+// unpacked up to 16 times their size), ...
 #define MEMORY_BASE (UINT64_C(512) << 20)
 #define MEMORY_FACTOR 20
 // ... and bytes of an answer for each place.
@@ -37,7 +37,7 @@
 // Behind all that was found: what comes before it is complete.
 #define DONE UINT32_C(0x454e4f44)
 
-// So many places are worth a second process.
+// From this number of places on, a second process is worth it.
 #define PARALLEL_MIN 4096
 // Names of files that the sender remembers having sent.
 #define SENT_MAX 4096
@@ -78,8 +78,8 @@ static uint64_t size_of(const char *path, const char *end)
 
 static void limit_all(const struct tp_dwarf_request *request)
 {
-	// The C library and the sanitizers print when memory is corrupt. That is told in better
-	// words.
+	// The C library and the sanitizers print when memory is corrupt. Our own message is
+	// clearer.
 	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (null >= 0) {
 		dup2(null, STDOUT_FILENO);
@@ -246,7 +246,7 @@ struct answer {
 	struct tp_bytes bytes;
 	struct tp_arena *arena;
 	struct tp_buf names; // of files: pointers into the arena
-	uint8_t *seen;       // a bit for each place that this answer has told
+	uint8_t *seen;       // a bit for each place that this answer has given
 };
 
 static bool parse_place(struct answer *answer, uint32_t index)

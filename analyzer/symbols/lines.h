@@ -145,8 +145,8 @@ struct tp_call_site {
 };
 
 /*
- * What is looked at: entries of the debug information in wanted functions, and calls; names of
- * inlined functions for a call.
+ * Things that are looked at: entries of the debug information in wanted functions, and calls; names
+ * of inlined functions for a call.
  */
 enum { TP_CALLS_ENTRIES = 1 << 24, TP_CALLS_SITES = 1 << 18, TP_CALLS_INLINED = 16 };
 

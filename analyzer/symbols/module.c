@@ -189,7 +189,7 @@ static uint32_t ask_cache(struct job *job, bool cached)
 	return left;
 }
 
-// Keep what was found, beside what is kept already.
+// Keep the results, beside those that are kept already.
 static void fill_cache(struct job *job)
 {
 	const struct tp_symbol_cache *old = &job->cache;

@@ -16,8 +16,8 @@ struct tp_module_symbol {
 };
 
 /*
- * Fill in the COUNT symbols, which are sorted by address, each address once. What is there already
- * stays. What stands in the way becomes a note. 0 or TP_ERR_MEMORY.
+ * Fill in the COUNT symbols, which are sorted by address, each address once. Symbols that are
+ * filled in already stay. Failures become notes. 0 or TP_ERR_MEMORY.
  */
 int tp_symbol_module_find(const struct teeperf_module *module,
     const struct tp_symbol_options *options, struct tp_module_symbol *symbols, uint32_t count,
@@ -31,7 +31,7 @@ const char *tp_symbol_readable(struct tp_arena *arena, const char *text);
 
 /*
  * ---- Names and source lines that were found before, kept by build ID: files of our own in
- * $XDG_CACHE_HOME/teeperf or ~/.cache/teeperf. What is there is checked like any other input.
+ * $XDG_CACHE_HOME/teeperf or ~/.cache/teeperf. They are checked like any other input.
  */
 
 /* The bytes kept in all; symbols unused for the longest time go first. */

@@ -14,7 +14,7 @@
 
 #define NAMES (UINT64_C(1) << 32)
 
-// So many files are looked at in folders, for all modules together.
+// Maximum number of files that are looked at in folders, for all modules together.
 #define FOLDER_ROOM 65536
 
 // Where a function is, sorted by address within a module.
@@ -328,7 +328,7 @@ static char *folder_of(const char *file)
 }
 
 // OPTIONS with the folders near the trace, and a ROOM for files, as a trace may list any number of
-// modules. Returns what is to be freed.
+// modules. Returns a string that the caller frees.
 static char *near_options(struct tp_symbol_options *limited,
     const struct tp_symbol_options *options, const struct tp_tracefile *trace, uint32_t *room)
 {
@@ -463,7 +463,7 @@ int tp_symbols_each_name(const struct tp_tracefile *trace, const struct tp_symbo
 {
 	const struct taker taker = {take, context};
 	struct tp_arena arena;
-	struct tp_problems notes = {0}; // tp_symbols_resolve has told them
+	struct tp_problems notes = {0}; // tp_symbols_resolve has reported them
 	struct tp_symbol_options limited;
 	uint32_t room;
 	tp_arena_init(&arena);
@@ -500,7 +500,7 @@ int tp_symbols_calls(const struct tp_tracefile *trace, const struct tp_symbol_op
     struct tp_arena *arena, struct tp_err *err)
 {
 	const struct teeperf_module *module = &trace->map.modules[place];
-	struct tp_problems notes = {0}; // tp_symbols_resolve has told them
+	struct tp_problems notes = {0}; // tp_symbols_resolve has reported them
 	struct tp_symbol_options limited;
 	struct tp_symbol_files files;
 	uint32_t room;

@@ -130,8 +130,8 @@ bool tp_whole_unit_open(struct tp_whole_unit *whole, const struct tp_dwarf_units
 /*
  * If it is a skeleton, look for the rest of it: in PROGRAM.dwp; else in the file that it names,
  * where that says; below the folder of the program; in a --debug-dir. Its ID must be that of the
- * skeleton. What is found lives until the next call; without it the unit stays as it is. False:
- * what was found cannot be read.
+ * skeleton. The result lives until the next call; without one the unit stays as it is. False: the
+ * file that was found cannot be read.
  */
 bool tp_whole_unit_split(
     struct tp_whole_unit *whole, struct tp_split *split, const struct tp_dwarf_units *main);

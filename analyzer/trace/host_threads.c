@@ -12,8 +12,8 @@
 #define PAIRS_MOST (UINT64_C(1) << 24)
 // So exact are the times of switches and of records at least.
 #define SLACK_NS 10000
-// Another thread contradicts so many times more than the right one, which does where a clock stood
-// still.
+// A wrong thread contradicts this many times more often than the right one, which does so where a
+// clock stood still.
 #define CLEARLY 20
 // More need not be counted of a pair.
 #define ENOUGH (UINT32_C(1) << 16)

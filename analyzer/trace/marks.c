@@ -216,7 +216,7 @@ static int scan_thread(
 		const int code = tp_chunk_reader_read(reader, chunk, &ignored);
 		if (code == TP_ERR_MEMORY)
 			return code;
-		// Who replays the thread says what is wrong with it.
+		// The replay of the thread reports the damage.
 		if (code)
 			break;
 		scan_words(scan, reader->words, chunk->word_count, chunk->first_time);
@@ -381,7 +381,7 @@ static uint64_t number_of(const struct tp_marks *marks, const struct tp_mark *ma
 	return (uint64_t)(mark - marks->items);
 }
 
-// "A..B", cut at DOTS. *WRONG: what is not there, and what it should be.
+// "A..B", cut at DOTS. *WRONG: the missing part, and *WHY: what it should be.
 static bool between(const struct tp_marks *marks, const char *range, const char *dots,
     uint64_t *from, uint64_t *to, const char **wrong, size_t *length, const char **why)
 {
@@ -405,7 +405,7 @@ static bool between(const struct tp_marks *marks, const char *range, const char 
 	if (!*last)
 		return true;
 	const struct tp_mark *second = find(marks, next, last, strlen(last), false);
-	// What is marked twice in one tick would be no range.
+	// A mark that is set twice in one tick would not make a range.
 	while (second && second->time <= *from && !strchr(last, '#'))
 		second = find(marks, number_of(marks, second) + 1, last, strlen(last), false);
 	if (!second || second->time <= *from) {

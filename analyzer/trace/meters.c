@@ -11,7 +11,7 @@
 // More than a recorder writes; a hostile file could ask for any number.
 enum { METERS_MOST = 1024, ROWS_MOST = 1 << 20 };
 
-// What is known of a meter while its readings are gone through.
+// The state of a meter during the pass through its readings.
 struct state {
 	const struct teeperf_trace_reading *first; // of the run
 	const struct teeperf_trace_reading *from;  // the latest when the phase began

@@ -13,9 +13,9 @@
 #define PAGE UINT64_C(4096)
 // Made-up places: the low half is free in the trace, the upper one is no program's.
 #define PLACES UINT64_C(0xf0f0f0f000000000)
-// A hostile trace may lay thousands of modules over one another: in all so many turns are enough.
+// A hostile trace may put thousands of modules over one another: this many turns in all are enough.
 #define TURNS_MAX (UINT64_C(1) << 22)
-// So many modules are looked at for counts that do not tell theirs.
+// Number of modules to search for counts that do not name theirs.
 #define UNTOLD_MAX 64
 
 // All that one call of tp_module_map_init works on. Modules that recorded nothing are not in it.
@@ -352,7 +352,8 @@ static const struct tp_module_turn *find_turn(const struct tp_module_span *span,
 {
 	const uint32_t low =
 	    TP_LOWER_BOUND(1, span->turn_count, middle, span->turns[middle].from <= time) - 1;
-	// Its code is gone: the next one's runs, whose constructor has not come to us yet.
+	// Its code is gone: this is the code of the next one, whose constructor has not called us
+	// yet.
 	if (time > span->turns[low].until && low + 1 < span->turn_count)
 		return &span->turns[low + 1];
 	return time < span->turns[low].clear ? NULL : &span->turns[low];
@@ -369,7 +370,8 @@ static bool holds(const struct teeperf_module *module, uint64_t address)
 	return address >= module->start && address < module->end;
 }
 
-// The address with what its module was moved by. NUMBER is the module's + 1 if it was told, or 0.
+// The address plus the distance by which its module was moved. NUMBER is the module's + 1 if it is
+// known, or 0.
 static uint64_t move_address(const struct tp_module_map *map, uint64_t address, uint64_t number)
 {
 	const struct teeperf_module *modules = map->originals;

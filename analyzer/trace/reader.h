@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The parser of trace files (trace.h): the file header, then one section after the other. What is
- * wrong with a section becomes a problem, and reading goes on behind it where that is possible.
+ * The parser of trace files (trace.h): the file header, then one section after the other. A fault
+ * of a section becomes a problem, and reading goes on behind it where that is possible.
  */
 #ifndef TP_READER_H
 #define TP_READER_H

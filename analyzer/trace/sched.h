@@ -72,7 +72,7 @@ int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace
     const struct teeperf_trace_point *points, struct tp_arena *arena);
 void tp_sched_read_release(struct tp_sched_read *sched);
 
-/* What is known of a thread of the system; NULL: nothing. */
+/* Facts about a thread of the system; NULL: none. */
 const struct tp_off_list *tp_sched_find(const struct tp_sched_read *sched, uint64_t os_tid);
 
 /*

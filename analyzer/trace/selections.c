@@ -11,8 +11,8 @@
 // A trace in which all functions change over and over again is made by nobody.
 enum { MOVES_MORE = 1 << 22, MOVES_EACH = 64 };
 
-// What is known of a hash while the entries are gone through; the last is of all functions that are
-// on no list.
+// The state of a hash during the pass through the entries; the last one stands for all functions
+// that are on no list.
 struct state {
 	uint64_t hash;
 	uint64_t last; // when it moved last

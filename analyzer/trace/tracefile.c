@@ -78,8 +78,8 @@ static void add_chunk(struct loader *loader, const struct tp_section *section)
 	}
 }
 
-// A copy of what is left of a section, if that is COUNT entries. NULL if it is not, which becomes a
-// problem for the reason WHY, and without memory.
+// A copy of the rest of a section, if that is COUNT entries. Otherwise NULL, and a problem with the
+// reason WHY; NULL without memory, too.
 static void *copy_entries(struct loader *loader, const struct tp_section *section,
     struct tp_bytes *bytes, uint64_t count, size_t entry_size, const char *why)
 {

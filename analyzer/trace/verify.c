@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a trace says about itself, held against what is there.
+// Checks the trace's statements about itself against its contents.
 #include "tracefile.h"
 
 #include "analyzer/trace/reader.h"

@@ -28,7 +28,7 @@ struct point {
 	uint32_t thread;
 };
 
-// From `at` on, so many of the run's threads run, and so many could.
+// From `at` on, the number of the run's threads that run, and the number that could.
 struct load {
 	uint64_t at;
 	int64_t running; // first the change

@@ -128,7 +128,7 @@ static void go_on(struct simulation *simulation, uint32_t thread)
 			*waiters = thread + 1;
 			return;
 		}
-		// It was woken before it came to wait.
+		// It was woken before it began to wait.
 	}
 }
 

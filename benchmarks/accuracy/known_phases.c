@@ -31,8 +31,8 @@ static inline __attribute__((always_inline)) void fence(uint64_t steps)
 #endif
 }
 
-// Busy until so many ticks have passed: a known time, whatever the core's frequency is. It begins
-// when all that was before it is done, or else the time would be that of two functions at once.
+// Busy until TICKS have passed: a known time at any frequency of the core. It begins when all
+// earlier work is done, or else the time would be that of two functions at once.
 static inline __attribute__((always_inline)) void spin(uint64_t ticks)
 {
 	fence(1);

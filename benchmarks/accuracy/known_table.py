@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What each tool says of known.c's functions, and how far that is from what they are known to take.
+"""The times that each tool shows for known.c's functions, and their errors against the known times.
 
 usage: known_table.py [--figures] DATA ROUNDS
 
 With --figures not the tables, but a line "TOOL/FUNCTION PER_CENT" for each error, and "ns/FUNCTION
-NS" for what is known.
+NS" for the known times.
 """
 import csv
 import os
@@ -14,8 +14,7 @@ import sys
 
 DATA, ROUNDS = sys.argv[-2], int(sys.argv[-1])
 BARS = {"tsc": 2, "tsc-measured": 2, "tsc-ordered": 2, "soft": 5, "soft-500ns": 5}
-# Functions of 2 ns, and callers whose own time is a loop: what is known of them is not known to 2
-# %.
+# Functions of 2 ns, and callers whose own time is a loop: their true times are not known to 2 %.
 UNKNOWN = {"burst_leaf", "deep_caller", "compute_caller", "many_caller"}
 
 
@@ -118,7 +117,7 @@ def text(value):
 
 
 def columns():
-    """[(name, [(what the tool says, what is known)] by round)]"""
+    """[(name, [(the tool's times, the known times)] by round)]"""
     found = []
     for clock in CLOCKS:
         runs = {i: known(phases(clock, i)) for i in rounds(clock)}

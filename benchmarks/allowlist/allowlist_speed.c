@@ -87,7 +87,7 @@ static void add_inside(struct tp_buf *text, const struct function *function)
 	tp_buf_addf(text, "fun:*%s%u*", words[pick(WORDS)], pick(1000));
 }
 
-// The same pieces again and again: what is telling is short, and in the middle.
+// The same pieces again and again: the distinctive part is short, and in the middle.
 static void add_common(struct tp_buf *text, const struct function *function)
 {
 	(void)function;

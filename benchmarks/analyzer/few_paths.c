@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program with seven call paths: what is left is the work for each event. few_paths CALLS
+// A program with seven call paths: only the work for each event counts. few_paths CALLS
 #include <stdio.h>
 #include <stdlib.h>
 

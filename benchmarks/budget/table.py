@@ -15,7 +15,7 @@ import statistics
 import sys
 
 ROW = "%-13s %8s  %-21s %-21s %-21s %-21s %9s %8s %10s"
-# What is left of a native run behind the begin must be so much of it for a ratio.
+# The part of a native run behind the begin that is needed for a ratio.
 LEAST_REST = 0.1
 
 

@@ -42,7 +42,7 @@ static struct thread threads[THREADS];
 static uint64_t seed;
 static uint64_t first = UINT64_MAX; // of all chunks
 static uint64_t last;
-static double scale; // of all times, so that what is long fits 32 bits
+static double scale; // of all times, so that long ones fit 32 bits
 static uint64_t base;
 static uint32_t chunk_shift;
 

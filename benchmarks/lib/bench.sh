@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=sh
 #
-# Run one benchmark: build it in each flavour, run the variants in turn, and keep what they cost in
-# the state (state.sh), in figures with these keys:
+# Run one benchmark: build it in each flavour, run the variants in turn, and keep their costs in the
+# state (state.sh), in figures with these keys:
 #
 #   program_wall, program_cpu, program_kib, program_faults   of one run; the same of whole,
 #                                                            the tool with the program
-#   kernel_wall, kernel_cpu                                  what the program itself says,
-#                                                            where it does
+#   kernel_wall, kernel_cpu                                  the program's own figures, if it prints
+#                                                            any
 #   micro/NAME/wall, micro/NAME/cpu                          ns per call
-#   others                                                   what is found in the trace
-#                                                            (variants.sh)
+#   others                                                   figures from the trace (variants.sh)
 #   text, hot_text, compile_cpu                              of a build, whose variant is
 #                                                            `build/FLAVOUR` and whose
 #                                                            BENCH is the program's name

@@ -49,7 +49,7 @@ flavour_write_all() {
 	flavour_write gcc-pg 'gcc -pg' 'g++ -pg'
 }
 
-# What is linked in besides the program.
+# Objects that are linked in besides the program.
 flavour_link() {
 	case $1 in
 	xray) echo "$work/xray_fdr.o" ;;
@@ -135,7 +135,7 @@ flavour_time() {
 	rm -rf "$out" "$out".*
 }
 
-# flavour_hot_text FILE: the same without what is run only while somebody records, and without
+# flavour_hot_text FILE: the same without code that only runs while somebody records, and without
 # TeePerf's and XRay's runtime.
 flavour_hot_text() {
 	nm --defined-only -S "$1" | awk '

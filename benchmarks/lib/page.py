@@ -77,7 +77,7 @@ def verdict(bar, source, values):
         return "met"
     if low > limit:
         return "**missed**"
-    # Not behind another one is not told apart from it.
+    # The bar is not to be slower than the other: a range that includes 1 meets it.
     if source.kind == "ratio" and bar.limit == 1:
         return "met"
     return (f"open: the spread holds the bar ({'within' if middle <= limit else 'beyond'} it "

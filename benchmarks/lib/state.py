@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The figures of a state (state.sh), and what is made of them: values by round."""
+"""The figures of a state (state.sh), and their values by round."""
 
 import math
 import statistics

@@ -70,7 +70,7 @@ state_open() {
 	[ "$found" = 0 ] || say "goes on where it was: $found runs are done"
 }
 
-# state_load BENCH: what is done of it, in units as " VARIANT/ROUND VARIANT/skip ... ".
+# state_load BENCH: its finished units as " VARIANT/ROUND VARIANT/skip ... ".
 state_load() {
 	units=" $(awk -F'\t' -v bench="$1" '
 		$2 != bench { next }

@@ -13,7 +13,7 @@ enum {
 	PARAGRAPHS = 24,    // of a page, at most
 	SENTENCE_WORDS = 8, // before a link
 	VOCABULARY = 4000,
-	OLD_STYLE = 16, // one link in so many is written in upper case
+	OLD_STYLE = 16, // one link in OLD_STYLE is written in upper case
 };
 
 struct pages {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Prints the time of a fork with the end of its child, in ns: the mean of so many.
+// Prints the time of a fork with the end of its child, in ns: the mean of many.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>

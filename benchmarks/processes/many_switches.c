@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Prints the time of two switches, there and back, in ns: the mean of so many pairs.
+// Prints the time of two switches, there and back, in ns: the mean of many pairs.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

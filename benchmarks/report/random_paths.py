@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""random_paths.py PATHS: a trace with at least so many call paths, as text for teeperf dump
+"""random_paths.py PATHS: a trace with at least PATHS call paths, as text for teeperf dump
 --assemble."""
 import random
 import sys

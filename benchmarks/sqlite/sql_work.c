@@ -31,7 +31,7 @@ static sqlite3_stmt *prepare(const char *sql)
 	return statement;
 }
 
-// Run a statement that returns nothing, with what is bound to it, and make it ready for the next.
+// Run a statement that returns nothing, with its bound values, and make it ready for the next.
 static void step_done(sqlite3_stmt *statement)
 {
 	if (sqlite3_step(statement) != SQLITE_DONE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program that does nothing but one call: what is left is the cost of starting and ending.
+// A program that does nothing but one call: its time is the cost of starting and ending.
 #include <stdio.h>
 
 __attribute__((noinline)) static int answer(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf allowlist check: what is wrong with a list for a program.
+// teeperf allowlist check: finds the mistakes in a list for a program.
 #include "cli/allowlist/lists.h"
 #include "common/units.h"
 #include "allowlists/check/check.h"
@@ -26,7 +26,7 @@ static const struct tp_option options[] = {
     TP_OPT_END,
 };
 
-// What the options ask for, beside what is opened.
+// The request of the options, without the files that are opened.
 struct request {
 	struct tp_list_check_options check;
 	double budget; /* 0: none */

@@ -47,7 +47,7 @@ static void add_listing(
 		tp_buf_addf(out, "  and %" PRIu32 " more\n", found->count - SHOWN);
 }
 
-// Nothing is called WORD: what is nearly called so?
+// No function has the name WORD: suggest one with a similar name.
 static void report_nothing(const char *word, const struct tp_inventory *inventory)
 {
 	const struct tp_inventory_function *nearest = tp_list_nearest(inventory, word);
@@ -60,7 +60,7 @@ static void report_nothing(const char *word, const struct tp_inventory *inventor
 	tp_buf_release(&text);
 }
 
-// What is opened, for all functions that are explained.
+// The open files, for all functions that are explained.
 struct request {
 	const struct tp_inventory *inventory;
 	const struct tp_allowlist *list; // or NULL

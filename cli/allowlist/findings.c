@@ -29,7 +29,7 @@ static void add_head(
 }
 
 /*
- * The line, and below it a mark under what is matched:
+ * The line, and below it a mark under the glob:
  *   fun:foo=skip
  *       ^~~
  */

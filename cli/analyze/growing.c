@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A trace that is being recorded: what is new in it is read each time.
+// A trace that is being recorded: each look reads the new part.
 #include "growing.h"
 
 #include "recorder/recover/recover.h"

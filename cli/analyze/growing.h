@@ -32,7 +32,7 @@ struct tp_growing {
 	bool has_log;
 };
 
-/* WHAT is a file, or if there is no such file, a process id. */
+/* The argument is a file or, if there is no such file, a process id. */
 void tp_growing_init(struct tp_growing *growing, const char *what);
 
 /*

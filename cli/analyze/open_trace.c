@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What analyze and export share: open a trace, analyse it, say what is wrong with it, write out.
+// What analyze and export share: open a trace, analyse it, report its faults, write the output.
 #include "open_trace.h"
 
 #include "analyzer/output/completeness.h"
@@ -86,7 +86,7 @@ static void warn_of_log(const struct tp_tracefile *trace)
 	}
 }
 
-// What is wrong with a time or a range of times, to be put behind it; NULL: nothing.
+// The fault of a time or a range of times, as the end of a message; NULL: none.
 static const char *const too_large = "has a time that is too large: at most 9000000000s";
 static const char *const no_range = "is not a range of times such as 1.5s..1600ms";
 
@@ -212,7 +212,7 @@ static int analyse(struct tp_open_trace *open, const struct tp_open_kept *option
     struct tp_kept *kept, struct tp_analysis_options analysis, struct tp_err *err)
 {
 	analysis.kept = kept;
-	// First: what is kept ends where the last look did.
+	// Before the rest: the kept state ends where the last look did.
 	if (options && options->last && options->replay.until) {
 		struct tp_analysis_options last = analysis;
 		last.since = options->replay.until;
@@ -254,8 +254,7 @@ void tp_open_kept_release(struct tp_open_kept *kept)
 	tp_source_memo_release(&kept->memo);
 }
 
-// Only what is new of it. False: there is damage, or something went wrong; then all of it is to be
-// read.
+// Read only the new part. False: there is damage, or an error; then the whole trace must be read.
 static bool read_new(struct tp_open_trace *open, const char *file,
     const struct tp_open_options *options, const struct tp_original_options *original,
     const struct tp_analysis_options *analysis)

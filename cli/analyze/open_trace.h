@@ -15,8 +15,8 @@
 #include "common/out_file.h"
 
 /*
- * What is kept of a trace that is opened again and again while it grows, so that only new records
- * are read. All zeroes is an empty one; who opened the trace releases it after that.
+ * State that is kept of a trace that is opened again and again while it grows, so that only new
+ * records are read. All zeroes is an empty one; whoever opened the trace releases it after that.
  */
 struct tp_open_kept {
 	struct tp_source_memo memo;

@@ -34,7 +34,7 @@ void tp_query_printer_release(struct tp_query_printer *printer)
 	printer->right = NULL;
 }
 
-// The first failure is the one that is told: those behind it follow from it.
+// Only the first failure is reported: the later ones follow from it.
 static void fail(struct tp_query_printer *printer, int error)
 {
 	if (printer->failed)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// analyze --watch: what is new in the trace is read each time, which a trace allows while it is
-// being written.
+// analyze --watch: each look reads the new part of the trace, which is possible while it is being
+// written.
 #include "growing.h"
 
 #include "analyzer/output/text.h"

@@ -29,9 +29,9 @@ uint32_t tp_terminal_width(void);
 bool tp_terminal_color(void);
 
 /*
- * From here on standard output goes to the pager, if it is a terminal and a pager is wanted. What
- * is computed before is interrupted by Ctrl-C, what comes behind is the pager's. STATUS: the exit
- * status if who reads leaves it before all is written, which is no failure.
+ * From here on standard output goes to the pager, if it is a terminal and a pager is wanted. Before
+ * this call Ctrl-C interrupts the computation, afterwards it belongs to the pager. STATUS: the exit
+ * status if the user leaves the pager before all is written, which is not a failure.
  */
 void tp_pager_start(int status);
 /* Standard output is complete: wait until it has been read. */

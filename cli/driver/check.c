@@ -206,8 +206,7 @@ void tp_driver_check(const struct tp_driver_plan *plan, int argc, char *const *a
 	const char *names[LISTS_MOST];
 	const char *const output = inputs.output;
 	const uint32_t count = files ? split_lists(files, names) : 0;
-	// What is wrong with the list has been said by the compiler; without an inventory nothing
-	// is known.
+	// The compiler has reported the list's faults; without an inventory nothing is known.
 	if (!count || is_probe(output) || only_shows(argc, argv) ||
 	    tp_allowlist_load(&list, names, count, NULL) ||
 	    tp_inventory_open(&inventory, &output, 1, NULL) || !inventory.function_count ||

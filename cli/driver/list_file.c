@@ -133,6 +133,7 @@ int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err 
 	return 0;
 }
 
+// Reports a loss on stderr, as FILE:LINE: warning: TEXT.
 static void warn(const char *file, uint32_t line, const char *text)
 {
 	if (line)
@@ -140,8 +141,6 @@ static void warn(const char *file, uint32_t line, const char *text)
 	else
 		fprintf(stderr, "%s: warning: %s\n", file, text);
 }
-
-// Reports what is lost on stderr, as FILE:LINE: warning: TEXT.
 
 // The format NAME if it can be read, or written; else NULL, and wrong usage has been reported.
 static const struct tp_list_format *choose(const char *name, bool write)

@@ -21,7 +21,7 @@
 #define TEXT_OF(number) #number
 #define TEXT_OF_MACRO(number) TEXT_OF(number)
 
-// What is made of an option's value; in the order in which options are looked at.
+// The kind of an option's value; in the order in which options are looked at.
 enum value { MAJOR, PORT, WORDS, LEVEL, FILES, FOLDER, TEXT, VALUES };
 
 struct row {

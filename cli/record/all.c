@@ -52,7 +52,7 @@ struct all {
 	sigset_t old_mask;
 	sigset_t awaited; // the signals that we take
 	int signal;       // that ends all; 0: none has come
-	// Processes that were refused in the last round, which are not told of again.
+	// Processes that were refused in the last round, which are not reported again.
 	pid_t *told;
 	size_t told_count;
 	bool told_none;
@@ -119,7 +119,7 @@ static void see_ended(const struct all *all, struct round *round)
 			round->running--;
 			if (!WIFEXITED(status) || WEXITSTATUS(status))
 				round->failed++;
-			// Told to end before it had begun.
+			// A recorder that we ended before it had begun is not reported.
 			if (WIFSIGNALED(status) && !(all->signal && WTERMSIG(status) == SIGTERM))
 				tp_command_warn(
 				    "the recorder of process %d was killed by signal %d: "
@@ -184,7 +184,7 @@ static void try_process(
 		return;
 	}
 	int r = tp_pid_find(&target, process, &err);
-	// Those that are none of ours, or have ended, are not what was meant.
+	// A process that is not ours, or has ended, was not meant.
 	if (r == TP_ERR_NOT_FOUND) {
 		round->strange++;
 		round->why = err;

@@ -141,7 +141,7 @@ static void interrupt(int signal_number)
 	errno = error;
 }
 
-// Wait for a program; others who connect are told of, but not without end.
+// Wait for a program; others who connect are reported, up to a maximum.
 static int await_program(struct tp_err *err)
 {
 	char text[TP_ERR_TEXT_SIZE];
@@ -213,7 +213,7 @@ int tp_record_attach_prepare(
 		status = open_stream(attach, timeout_ms, quiet);
 		if (status)
 			return status;
-		// What a stream needs of a log is little: it waits for what is written.
+		// A stream needs little log: it waits until its data is written.
 		if (!wanted->size_bytes)
 			wanted->size_bytes = STREAM_LOG_BYTES;
 		// Frames wait for chunks to be free, so these must not wait for each other.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is looked at before anything is started: the program's processor and rights, and where the
-// trace goes.
+// Checks before anything is started: the program's processor and rights, and the place of the
+// trace.
 #define _GNU_SOURCE
 #include "record.h"
 #include "common/process.h"

@@ -53,8 +53,8 @@ int tp_record_budget_check(struct tp_record_options *options)
 	if (why)
 		return tp_options_usage("option '--budget' %s", why);
 	options->wanted.drain = TP_DRAIN_CHOICE_NOW;
-	// The program is to look soon, also while it records little. One that runs already is told
-	// otherwise.
+	// The program must look for orders soon, even while it records little. A running one learns
+	// of them in another way.
 	if (!options->control && options->wanted.argv)
 		options->control = "";
 	tp_budget_init(&budget, share);

@@ -23,7 +23,7 @@ static void warn_of_none(
 	const struct tp_tee *tee = options->attach.tee;
 	const char *secure = tp_record_secure(program);
 	if (options->attach.waits)
-		return; // it was told already
+		return; // reported already
 	if (secure)
 		tp_command_warn(
 		    "'%s' ran without recording: %s, and such a program ignores its caller's "

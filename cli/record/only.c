@@ -20,7 +20,7 @@ struct choice {
 	uint32_t count;
 	uint32_t capacity;
 	bool failed;    /* no memory */
-	bool listed;    /* what is gathered are functions that record; else those that do not */
+	bool listed;    /* `hashes` are functions that record; else those that do not */
 	bool events;    /* ... and of these, those with events for each call */
 	uint32_t seen;  /* functions in inventories */
 	uint32_t finer; /* functions that the list would count or sample, but that are not */

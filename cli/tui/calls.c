@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One look at the counters for so many calls.
+// Check the counters once per this number of calls.
 #define STEP 4096
 
 struct search {

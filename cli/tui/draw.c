@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is drawn where: a title, where one is, facts of the page, titles of columns, rows, the
-// selected row in full, what limits the numbers, and a line for keys, messages and what is typed.
+// Draws a title, the position in the pages, facts of the page, titles of columns, rows, the
+// selected row in full, the limits of the numbers, and a line for keys, messages and input.
 #include "tui.h"
 
 #include "analyzer/output/relation/show.h"
@@ -412,7 +412,7 @@ static void add_name(struct drawing *drawing, const struct tp_tui_row *row)
 		tp_buf_add_string(text, !row->below ? "  "
 					: row->open ? (ascii ? "- " : "▾ ")
 						    : (ascii ? "+ " : "▸ "));
-	// What is cut is the name alone.
+	// Only the name is cut.
 	const uint32_t used = tp_tui_width(text->data);
 	tp_tui_fit(text, tp_tui_page_name(drawing->page, drawing->tui->data, row->at),
 	    used < room ? room - used : 0, false, ascii);

@@ -21,7 +21,7 @@ static size_t next(const char *text, uint32_t *width)
 	else if (size == 4)
 		code = (at[0] & 0x07) << 18 | (at[1] & 0x3f) << 12 | (at[2] & 0x3f) << 6 |
 		       (at[3] & 0x3f);
-	// What is not shown is a question mark.
+	// An invisible character becomes a question mark.
 	const int columns = size > 1 && !tp_clean_unfit(at, size) ? wcwidth(code) : 1;
 	*width = columns < 0 ? 1 : (uint32_t)columns;
 	return size ? size : 1;
@@ -36,8 +36,8 @@ uint32_t tp_tui_width(const char *text)
 	return all;
 }
 
-// Add a character of WIDTH columns. What is unfit for a terminal, though names are clean, does not
-// reach it.
+// Add a character of WIDTH columns. One that is unfit for a terminal does not reach it, although
+// names are clean.
 static void add(struct tp_buf *out, const char *text, size_t size, uint32_t width, bool ascii)
 {
 	const unsigned char *at = (const unsigned char *)text;

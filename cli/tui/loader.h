@@ -78,7 +78,7 @@ bool tp_tui_loader_end(struct tp_tui_loader *loader);
 
 /* Whether it does something, or has something that was not taken. */
 bool tp_tui_loader_busy(const struct tp_tui_loader *loader);
-/* pre: it is not busy. What is given must outlive the job. */
+/* pre: it is not busy. The arguments must outlive the job. */
 void tp_tui_loader_look(struct tp_tui_loader *loader);
 void tp_tui_loader_calls(struct tp_tui_loader *loader, const struct tp_analysis *analysis,
     uint32_t function, uint32_t ticket);

@@ -116,7 +116,7 @@ static int compare_cells(const struct tp_cell *a, const struct tp_cell *b, bool 
 	return ascends ? order : -order;
 }
 
-// Where a view has the same order, also of what is the same as it is shown, it is that one.
+// A view with the same order is used, since it also orders rows that look the same.
 static bool view_sort(const char *key, enum tp_sort *sort)
 {
 	static const char *const keys[] = {[TP_SORT_SELF] = "self_ns",

@@ -126,7 +126,7 @@ static void take(struct session *session)
 	}
 }
 
-// Have the loader do what is wanted next.
+// Give the next wanted job to the loader.
 static void give(struct session *session)
 {
 	struct tp_tui_loader *loader = &session->loader;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ncurses: colours, keys, and what is on the screen.
+// ncurses: colours, keys, and the contents of the screen.
 #define _GNU_SOURCE
 #define _XOPEN_SOURCE_EXTENDED 1
 #include "screen.h"
@@ -21,7 +21,7 @@ enum { PAIR_WRONG = 1, PAIR_LIMIT, PAIR_BAR, PAIR_FOUND };
 static SCREEN *screen;
 static bool colors;
 
-// Names are UTF-8, and so is what is drawn: nearly every terminal shows it, also where LANG is not
+// Names are UTF-8, and so is the output: nearly every terminal shows it, even where LANG is not
 // set.
 static bool choose_locale(void)
 {

@@ -5,7 +5,7 @@
 
 #include "tui.h"
 
-/* What is no key of keys.h. */
+/* Input that is not a key of keys.h. */
 enum {
 	TP_KEY_RESIZE = TP_KEY_BACKSPACE + 1, /* the screen has another size */
 	TP_KEY_CLICK,

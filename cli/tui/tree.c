@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Pages that are trees, of paths or of the calls in a call: items are numbered in preorder, so what
-// is below item number N is N + 1 to the last of it. Only what is open becomes rows. Stacks replace
-// recursion, for paths may be very deep.
+// Pages that are trees, of paths or of the calls in a call: items are numbered in preorder, so the
+// descendants of item N are N + 1 to its last one. Only open items have rows. Stacks replace
+// recursion, since paths may be very deep.
 #define _GNU_SOURCE
 #include "page.h"
 
@@ -267,7 +267,7 @@ bool tp_tui_tree_move(struct tp_tui_page *page, const struct tp_tui_data *from,
 	if (!page->open || to->paths_code || !to->paths.count ||
 	    page->open_count != from->paths.count)
 		return true;
-	// What is selected is seen, so all that it is in is open.
+	// The selected item must be visible, so all its ancestors are open.
 	uint32_t *place = calloc((size_t)page->open_count + 1, sizeof(*place));
 	uint8_t *open = calloc((size_t)to->paths.count + 1, 1);
 	const bool ok = place && open;

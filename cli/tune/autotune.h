@@ -78,7 +78,7 @@ int tp_autotune_builder_accept(struct tp_autotune_builder *builder, struct tp_er
 void tp_autotune_builder_release(struct tp_autotune_builder *builder);
 
 /*
- * What is started: build commands, and runs of the program, recorded or not, with their times. Each
+ * Starts build commands, and runs of the program, recorded or not, and measures their times. Each
  * is a process group of its own, which a signal that ends teeperf ends too.
  */
 struct tp_autotune_run {

@@ -116,7 +116,7 @@ static int keep_failed(const struct tp_autotune_product *product, int error, str
 	    err, error, product->path, "cannot keep a copy next to it (product of the build)");
 }
 
-// The name of a product is about to be written by the build: what is kept must not change with it.
+// The build is about to write to the name of a product: the kept copy must not change with it.
 static int unshare(const struct tp_autotune_product *product, struct tp_err *err)
 {
 	struct stat info;
@@ -256,8 +256,8 @@ static int run_command(const struct tp_autotune_builder *builder, enum tp_autotu
 	if (builder->clock)
 		settings[count++] = (struct tp_autotune_setting){"TEEPERF_CLOCK", builder->clock};
 	// For makefiles that leave the compiler to make, and builds that ask the environment. These
-	// split what they are told as a shell does: where that is no file any more, it is a name
-	// that PATH leads to.
+	// split the value as a shell does: if the path would not survive that, use the name, which
+	// PATH finds.
 	char words[2][PATH_MAX + 8];
 	const char *name = strrchr(self, '/');
 	const char *compiler =

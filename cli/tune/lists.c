@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A list whose overhead is not clearly below or above the budget is run up to so many times as
+// A list whose overhead is not clearly below or above the budget is run up to this many times as
 // often.
 #define MORE_RUNS 3
 // Own times that exceed the CPU time by so much are not noise.

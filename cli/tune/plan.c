@@ -11,7 +11,7 @@
 #define DEVIATION_OF_MAD 1.4826
 #define MEDIAN_OF_MEAN 1.2533
 
-// So many standard errors away from the budget is clear enough.
+// This number of standard errors away from the budget is clear enough.
 #define SURE_ERRORS 2.0
 
 // A round so far off the median says nothing of the list; more of them than this part, and none

@@ -224,7 +224,7 @@ int tp_autotune_run(
 	int fds[2];
 	if (pipe2(fds, O_CLOEXEC))
 		return tp_err_system(err, errno, NULL, "cannot make a pipe");
-	// The recorder runs in a child, so that the program's use of time can be told from its own.
+	// The recorder runs in a child, so that the program's use of time is separate from its own.
 	const pid_t pid = start_child(err);
 	if (pid == 0)
 		measure(run, fds[1]);
@@ -249,7 +249,7 @@ int tp_autotune_run(
 	return 0;
 }
 
-// What is not allowed is not needed: a build that is not idle is one all the same.
+// Errors do not matter: a build at normal priority works as well.
 static void become_idle(void)
 {
 	setpriority(PRIO_PROCESS, 0, NICE_LEAST);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The stages of teeperf autotune, in their order: what is known before any list, and what is left
-// behind.
+// The stages of teeperf autotune, in their order: the measurements before any list, and the result.
 #define _GNU_SOURCE
 #include "autotune.h"
 

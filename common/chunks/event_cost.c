@@ -14,7 +14,7 @@
 #include "common/array.h"
 
 enum {
-	ROUNDS = 21, // the median of so many; those in which we are interrupted lie at its end
+	ROUNDS = 21, // of which the median counts; interrupted rounds lie at the upper end
 	CALLS = 2000,
 	SOFT_CALLS = 4000, // shorter ones, so that the line moves between the cores now and then
 	WORK_CALLS = 400,
@@ -88,8 +88,8 @@ static inline __attribute__((always_inline)) struct halves read_hardware(uint8_t
 #endif
 }
 
-// One record, as the sequence of abi.h writes it, with the same jumps: what is rare, or slow,
-// stands apart.
+// One record, as the sequence of abi.h writes it, with the same jumps: rare or slow code stands
+// apart.
 static inline __attribute__((always_inline)) void record(bool timed, uint64_t name)
 {
 	const uint8_t gate = writer.gate;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The page of an experiment: what is chosen, a section of plots for each task, and tables of what
-// they show.
+// The page of an experiment: the choices, a section of plots for each task, and tables of their
+// values.
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const chosen = {figure: 0, zero: true, single: true, axis: {}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// At the end of the pipeline: looks at what is there, and for where the rest has gone.
+// At the end of the pipeline: notes the functions that remain, and finds out where the others have
+// gone.
 #include "notes.h"
 
 #include <stdlib.h>
@@ -177,7 +178,7 @@ static void guess_one(struct guess *guess, uint32_t noted)
 	}
 }
 
-// Without debug information: what is gone was inlined into those that called it, most likely.
+// Without debug information: a function that is gone was probably inlined into its callers.
 static void guess_copies(struct tp_notes *notes)
 {
 	struct tp_buf callers;

@@ -62,7 +62,8 @@ static void add_callers(struct tp_buf *text, const struct tp_notes *notes, uint3
 static void warn_of(
     const struct tp_notes *notes, uint32_t noted, const struct tp_allowlist_line *line)
 {
-	// What is inlined although forced was declared always_inline, of which there is a warning.
+	// A function that is inlined although forced was declared always_inline; another warning
+	// reports this.
 	if (line->category == TP_CATEGORY_FORCE && notes->noted[noted].copies)
 		return;
 	struct tp_buf text;

@@ -20,7 +20,7 @@ enum tp_shape {
 	TP_SHAPE_DUAL,     /* in line in a second body of the function (pass/bodies.c) */
 };
 
-/* What is asked for. */
+/* The wanted sequence. */
 struct tp_text_request {
 	enum teeperf_compiled_clock clock;
 	enum tp_shape shape;

@@ -85,17 +85,17 @@ const struct tp_text_machine tp_text_x86_64 = {
     .bias = "movq #F24(%r11), #P\n\t",
     /*
      * A signal handler that comes between load and store of the cursor writes from the same place
-     * on, and the store then takes the cursor back. So what is there must be 0; the cold path finds
-     * the way again. (One xadd instead costs 1.8 ns a call more with the counter word.)
+     * on, and the store then takes the cursor back. So the word there must be 0; the cold path
+     * finds the way again. (One xadd instead costs 1.8 ns more a call with the counter word.)
      */
     .bump = "movq #A, #F(%r11)\n\tcmpq $$0, -8(#A)\n\tjne 1f\n\t",
     .place = "leaq -8(#A,#P), #P\n\t",
     .store = {"shlq $$32, %r10\n\torq %r10, #B\n\tmovq #B, -8(#A)\n\t",
 	"shlq $$32, %r10\n\tmovq %r10, -8(#A)\n\t"},
-    // The log streams through memory: have the lines ready that come next, to be written. Without
-    // it a log larger than the second-level cache costs 1 ns a call more. (movnti instead makes the
-    // next locked instruction wait for memory.) Behind a chunk's end it touches what is not ours,
-    // and changes nothing.
+    // The log streams through memory: fetch the next lines early, for writing. Without this a log
+    // larger than the second-level cache costs 1 ns more a call. (movnti instead makes the next
+    // locked instruction wait for memory.) Behind a chunk's end it touches foreign memory, but
+    // changes nothing.
     .ahead = "prefetchw 1024(#A)\n\t",
     .done = "jmp 2f\n",
     // The flags are still those of the gate. rdtsc waits for nothing, and nothing for it, but where

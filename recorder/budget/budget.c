@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions are switched off and on while a recording runs, so that their events cost what they
-// may: when what is done.
+// Functions are switched off and on while a recording runs, so that their events cost no more than
+// the budget: the schedule.
 #define _GNU_SOURCE
 #include "steps.h"
 
@@ -11,7 +11,7 @@
 
 // So much of the budget in one period is too much.
 #define TOO_MUCH 0.95
-// ... and so much so soon that it is not waited for the end of a period, from so many ms of cost
+// ... and this multiple of it is too much to wait for the end of the period, from this cost in ms
 // on.
 #define ALARM 2
 #define ALARM_MS 1
@@ -54,8 +54,8 @@ static void reckon_and_choose(struct tp_budget *budget)
 		tp_budget_decide(budget);
 }
 
-// Whatever the program does: if windows waited until what it does is cheap, they would be no sample
-// of what is dear.
+// Regardless of the program's activity: if windows waited for a cheap phase, they would not sample
+// the expensive ones.
 static bool may_probe(const struct tp_budget *budget)
 {
 	return tp_budget_is_recording(budget) &&

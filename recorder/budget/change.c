@@ -10,8 +10,8 @@
 
 // The part of the budget that is chosen for.
 #define CHOSEN_PART 0.75
-// What was spent too much is saved again in so many seconds of running time, but so much is always
-// left.
+// Overspending is saved again within this many seconds of running time, but at least this part of
+// the budget always remains.
 #define DEBT_SECONDS 5
 #define LEAST_PART 0.05
 
@@ -52,7 +52,8 @@ static bool is_listed(const uint64_t *list, uint64_t count, uint64_t hash)
 	return at < count && list[at] == hash;
 }
 
-// What the program is to record: what recording began with, less what is off. False: no memory.
+// The functions that the program should record: those of the recording's beginning, less those that
+// are off. False: no memory.
 static bool make_list(struct tp_budget *budget, struct tp_region_only *only)
 {
 	const struct tp_region *region = &budget->session->region;

@@ -6,7 +6,7 @@
 
 // Half a chunk of records is a call for each two of them.
 #define CALLS_OF_CHUNK 4092.0
-// What is left of the processor time when reckoned costs are taken off is at least this part of it.
+// The processor time without the estimated costs is at least this part of it.
 #define RUNNING_LEAST 0.1
 
 bool tp_budget_is_ended(const struct tp_budget *budget)

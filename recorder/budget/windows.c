@@ -18,9 +18,9 @@ enum {
 	WINDOW_MOST_US = 50000,
 	WINDOW_GAP_MS = 150,
 	WINDOW_GAP_MOST_MS = 30000,
-	WINDOWS_EACH = 40, // of the time so far, the gap is at least one in so many
+	WINDOWS_EACH = 40, // of the time so far, the gap is at least one part in WINDOWS_EACH
 	WINDOW_GAP_FUNCTION_US = 50,
-	WINDOW_DEAR = 4, // it ends early only if it costs so many times what it may
+	WINDOW_DEAR = 4, // it ends early only if it costs this multiple of its limit
 	// Whether functions come back is decided with the sums of all windows since it was decided
 	// last, at most so seldom.
 	DECIDE_GAP_MOST_MS = 30000,
@@ -54,8 +54,8 @@ static double window_cpu_ns(
 	return cpu;
 }
 
-// The functions that are off, and in *overhead what their events would cost, by what is known of
-// them, as a share of the running time.
+// The number of functions that are off, and in *overhead the cost of their events according to our
+// data, as a share of the running time.
 static uint32_t count_off(const struct tp_budget *budget, double *overhead)
 {
 	uint32_t count = 0;

@@ -211,7 +211,7 @@ void tp_cpu_times_look_last(struct tp_cpu_times *times, pid_t pid)
 	pthread_mutex_unlock(&times->lock);
 }
 
-// What the thread itself told when it ended, and what was seen of it.
+// The times that the thread reported when it ended, combined with those that were seen.
 static struct teeperf_trace_cpu_thread entry_of(
     const struct tp_cpu_times *times, const struct teeperf_thread *thread, uint32_t number)
 {
@@ -255,7 +255,7 @@ void tp_cpu_times_add(struct tp_cpu_times *times, const struct teeperf_thread *t
 		process.thread_count++;
 		sum = sum + entry.cpu_ns < sum ? UINT64_MAX : sum + entry.cpu_ns;
 	}
-	// Threads told of their ends behind the last look.
+	// Threads have reported their ends after the last look.
 	if (process.flags == TEEPERF_CPU_AT_LEAST && sum > process.cpu_ns)
 		process.cpu_ns = sum;
 	pthread_mutex_unlock(&times->lock);

@@ -80,7 +80,8 @@ struct tp_region_only tp_calibration_next(struct tp_calibration *calibration)
 		list[count++] = calibration->functions[i];
 	qsort(list, count, sizeof(*list), tp_compare_u64);
 	if (listed) {
-		// All that is listed but these: what is only counted or sampled stays on.
+		// All that are listed except these: functions that are only counted or sampled stay
+		// on.
 		uint64_t *rest = list + count;
 		count = without(rest, base, list, count);
 		list = rest;

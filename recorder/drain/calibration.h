@@ -31,7 +31,7 @@ int tp_calibration_init(struct tp_calibration *calibration, const struct tp_regi
     const struct tp_region_only *functions, struct tp_err *err);
 void tp_calibration_release(struct tp_calibration *calibration);
 
-/* What is to record in the next window; valid until the next call. */
+/* The functions to record in the next window; valid until the next call. */
 struct tp_region_only tp_calibration_next(struct tp_calibration *calibration);
 
 #endif

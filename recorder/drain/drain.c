@@ -19,9 +19,10 @@ static const uint64_t QUIET_MS = 50;
 static const uint64_t NAMES_MS = 100;
 enum { NAMES_LOOK = 64 };
 enum { MODULES_FEW = 64, SHORT_LIVES = 64 };
-// Of thread switches: written at once from so many on, and kept of a flight recorder, some 130,000.
+// Thread switches: bytes that are written at once, and bytes that a flight recorder keeps, some
+// 130,000 switches.
 enum { SCHED_BYTES = 64 << 10, SCHED_KEPT_BYTES = 2 << 20 };
-// Of what the kernel does for the program: written at once from so many on.
+// Services of the kernel for the program: bytes that are written at once.
 enum { SYSTEM_BYTES = 1 << 20 };
 
 /*
@@ -38,7 +39,8 @@ static bool is_behind(struct tp_drain *drain)
 }
 
 // Copy the chunk, then judge and write the copy: the program may change the original meanwhile. Of
-// a complete one, only what is in use: threads that live for a moment leave theirs nearly empty.
+// a complete one, copy only the used part: threads that live for a moment leave theirs nearly
+// empty.
 static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 {
 	struct tp_region *region = drain->region;
@@ -54,8 +56,8 @@ static void take_chunk(struct tp_drain *drain, uint32_t number, bool complete)
 		return;
 	drain->taken++;
 	tp_region_withdraw(region, number);
-	// Free before it is cleared: if we are killed meanwhile, nobody takes what is left of it
-	// for a chunk.
+	// Free before it is cleared: if we are killed meanwhile, nobody takes its remains for a
+	// chunk.
 	tp_store_release(&region->states[number], TEEPERF_CHUNK_FREE);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (region->mode == TEEPERF_MODE_STREAM) {
@@ -334,9 +336,9 @@ static void write_switches(struct tp_drain *drain)
 	pthread_mutex_unlock(&drain->marks.lock);
 }
 
-// Each section holds them all. At once while they are few, then when they are twice as many: so all
-// sections together are not much longer than the last one. What is new meanwhile waits for the next
-// checkpoint.
+// Each section holds them all. It is written at once while they are few, then when they are twice
+// as many: so all sections together are not much longer than the last one. New switches meanwhile
+// wait for the next checkpoint.
 static bool have_switches_grown(struct tp_drain *drain)
 {
 	const uint64_t size = switches_bytes(drain);
@@ -559,7 +561,8 @@ static void *run(void *argument)
 		follow_system(drain);
 		checkpoint(drain);
 	}
-	// Part of its processor time is in the writes, too: what is left is a little too small.
+	// The writes contain part of its processor time, too: so the remainder is a little too
+	// small.
 	accounted += drain->writer->write_ns - written + drain->relay.waited_ns +
 		     tp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const uint64_t passed = tp_clock_monotonic_ns() - start;

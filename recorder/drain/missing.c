@@ -21,7 +21,8 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-// What is in CHUNK: SIZE bytes, its header and the records behind it, of which nothing is believed.
+// Count the events of CHUNK: SIZE bytes, its header and the records behind it, none of which is
+// trusted.
 static struct events count_events(const struct teeperf_chunk *chunk, uint64_t size)
 {
 	const uint64_t *words = (const uint64_t *)(const void *)chunk;
@@ -165,7 +166,7 @@ static bool give_up(struct tp_trace_writer *writer, const struct place *place, u
 	return true;
 }
 
-// What is behind CUT and is in no other section: the caller writes all others again.
+// Count the data behind CUT that is in no other section: the caller writes all others again.
 static void count_cut(struct tp_trace_writer *writer, uint64_t cut)
 {
 	struct teeperf_section header;

@@ -78,7 +78,7 @@ static void add_facts(
 		tp_buf_addf(buf, "events_refused=%s\n", facts->events_refused);
 }
 
-// What is known at the end.
+// The counts of the end.
 static void add_counts(struct tp_buf *buf, const struct tp_drain *drain, bool only)
 {
 	const struct teeperf_log_header *header = drain->region->header;
@@ -106,7 +106,7 @@ static void add_counts(struct tp_buf *buf, const struct tp_drain *drain, bool on
 		tp_buf_addf(buf, "log_gone_bytes=%llu\n", (unsigned long long)gone);
 }
 
-// Add what is in the buffer, and free it.
+// Add the buffer, and free it.
 static int add_section(const struct tp_drain *drain, enum teeperf_section_type type,
     struct tp_buf *buf, struct tp_err *err)
 {

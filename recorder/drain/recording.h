@@ -81,7 +81,7 @@ void tp_trace_end_count(
  */
 void tp_trace_add_end(const struct tp_drain *drain, const struct teeperf_trace_end *known);
 
-/* What is the same for all processes beside the program. */
+/* Values that are the same for all processes beside the program. */
 struct tp_recording_options {
 	uint32_t clock;
 	int compress; /* level for tp_trace_writer_open */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Draining with the help of the clock's thread, where the drain shares a core with the program:
-// that one copies and clears, what is left here are the system calls.
+// that thread copies and clears, only the system calls remain here.
 #include "relay.h"
 
 #include "drain.h"
@@ -90,8 +90,7 @@ static void supply_next(struct parcels *parcels)
 	parcels->cleared++;
 }
 
-// Let the clock's thread go on. If it does not come to it we do a job here, where it may take
-// longer.
+// Let the clock's thread go on. If it gets no time we do a job here, where it may take longer.
 static void wait(struct tp_relay *relay)
 {
 	struct tp_slices *slices = relay->slices;

@@ -19,7 +19,7 @@ struct tp_relay {
 	uint64_t waited_ns; /* for the clock's thread */
 };
 
-/* What is done with each chunk, in their order, by the calling thread. */
+/* Called for each chunk, in their order, by the calling thread. */
 struct tp_relay_steps {
 	struct tp_region *region;
 	/*

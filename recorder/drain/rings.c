@@ -193,7 +193,7 @@ static uint32_t find(struct tp_region *region, uint32_t *numbers, struct tp_chun
 	return count;
 }
 
-// One look at the log: what is there, and in `numbers` and `held` room for all of it.
+// One look at the log; `numbers` and `held` have room for all of it.
 struct look {
 	struct tp_region *region;
 	uint32_t *numbers;

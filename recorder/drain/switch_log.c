@@ -24,7 +24,8 @@ static uint64_t last_word(const struct tp_switch_log *log)
 	return word;
 }
 
-// Nothing tells what is missing, so recording counts as switched on there: that hides no records.
+// The missing switches are unknown, so recording counts as switched on there: that hides no
+// records.
 static void bridge(struct tp_switch_log *log)
 {
 	const uint64_t on = last_word(log) | 1;

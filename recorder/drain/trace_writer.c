@@ -106,7 +106,7 @@ static int move_aside(struct tp_trace_writer *writer, mode_t *type, struct tp_er
 	struct stat info;
 	*type = 0;
 	if (lstat(writer->path, &info))
-		return 0; // absent, or open() reports what is wrong
+		return 0; // absent, or open() reports the error
 	if (!S_ISREG(info.st_mode)) {
 		*type = info.st_mode & S_IFMT;
 		return 0;
@@ -137,7 +137,7 @@ static bool is_fifo(const char *path)
 	return !stat(path, &info) && S_ISFIFO(info.st_mode);
 }
 
-// What is there already; a FIFO without a reader is not waited for.
+// Open an existing file without waiting for the reader of a FIFO.
 static int open_there(const char *path, int flags)
 {
 	const int fd = open(path, flags | O_NONBLOCK);

@@ -15,7 +15,7 @@
 
 #include "recorder/drain/recording.h"
 
-/* So many may live at once: each takes some descriptors and memory. */
+/* Maximum number that may live at once: each takes some descriptors and memory. */
 enum { TP_FOLLOW_LIVE_MAX = 200, TP_FOLLOW_NAME_SIZE = 16, TP_FOLLOW_SETTING_SIZE = 40 };
 
 struct tp_follow_options {

@@ -123,7 +123,7 @@ static int status_of_pidfd(int pidfd)
 	return info.mask & UINT64_C(1) << 3 ? info.exit_code : -1;
 }
 
-// It is not our child, so we are not told how it ended; sometimes it can be seen.
+// It is not our child, so its exit status is not reported to us; sometimes it is visible.
 void tp_followed_end(struct tp_followed *process)
 {
 	process->over = true;

@@ -313,7 +313,7 @@ static int on_event(void *context, void *data, size_t size)
 	return 0;
 }
 
-// Functions that cannot be had do not cost the rest. 0, or an errno value.
+// Functions that are unavailable do not affect the rest. 0, or an errno value.
 static int load_any(
     struct tp_bpf *bpf, enum tp_bpf_whose whose, const char *const *functions, uint32_t ring_bytes)
 {
@@ -425,7 +425,7 @@ int tp_bpf_join(struct tp_bpf *bpf, pid_t pid)
 	union bpf_iter_link_info process;
 	memset(&process, 0, sizeof(process));
 	process.task.pid_fd = (uint32_t)pidfd;
-	// Also what is between its fields has to be 0.
+	// The padding between its fields must be 0, too.
 	LIBBPF_OPTS(
 	    bpf_iter_attach_opts, options, .link_info = &process, .link_info_len = sizeof(process));
 	struct bpf_link *link = bpf_program__attach_iter(

@@ -99,7 +99,7 @@ void tp_bpf_reader_init(struct tp_bpf_reader *reader, struct tp_bpf *bpf, uint32
 void tp_bpf_reader_release(struct tp_bpf_reader *reader);
 /* How much it could add. */
 size_t tp_bpf_reader_bytes(const struct tp_bpf_reader *reader);
-/* So many events were in sections that are not in the trace any more. */
+/* Number of events in sections that are not in the trace any more. */
 void tp_bpf_reader_lose(struct tp_bpf_reader *reader, uint64_t count);
 /*
  * Add the payload of a SYSTEM section with all that there is now, and forget that; nothing if

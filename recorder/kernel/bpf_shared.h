@@ -8,7 +8,7 @@
 /* More system calls than any processor has. */
 #define TP_BPF_CALLS 512
 
-/* What is asked of a system call, by number. */
+/* How much of a system call to record, by its number. */
 enum tp_bpf_call {
 	TP_BPF_CALL_NOT = 0, /* nothing */
 	TP_BPF_CALL_RECORD,

@@ -17,7 +17,7 @@
 
 #include "recorder/kernel/bpf_shared.h"
 
-// What is used of the kernel's structures. Where it lies in them the loader finds out (CO-RE).
+// The used parts of the kernel's structures. The loader finds their offsets (CO-RE).
 #define KERNEL __attribute__((preserve_access_index))
 struct task_struct {
 	int pid;
@@ -107,12 +107,12 @@ enum state {
 };
 
 struct thread {
-	// of the call that it is in and that may be told, 0: none; of TP_BPF_CALL_ENDED: of the
+	// of the call that it is in and that may be reported, 0: none; of TP_BPF_CALL_ENDED: of the
 	// first wait in it
 	__u64 start;
 	__u64 argument;
 	__u64 woken;
-	__u64 fault; // when the fault began that it is in, 0: in none, or not told
+	__u64 fault; // start of the fault that it is in, 0: in none, or not to be reported
 	__u32 number;
 	__u32 detail;
 	__u32 waker;
@@ -126,7 +126,7 @@ struct thread {
 	__u32 in_call;                     // of any kind
 	__u32 is_watched;                  // the call it is in is of TP_BPF_CALL_ENDED
 	__u32 maker;                       // that of the thread that made it
-	__u64 made;                        // when that was, 0: it has been told, or is not to be
+	__u64 made;                        // when that was, 0: reported, or not to be
 	__u64 functions[TP_BPF_FUNCTIONS]; // when each was called, 0: it is not running
 };
 

@@ -74,7 +74,7 @@ void tp_gramine_read(const struct tp_gramine *gramine,
 	}
 }
 
-// In the process: until nobody writes any more, or nobody reads what is passed on.
+// In the process: until nobody writes any more, or nobody reads the output.
 static _Noreturn void pass_on(int from, struct tp_gramine *heard)
 {
 	char bytes[4096];

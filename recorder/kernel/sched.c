@@ -77,7 +77,7 @@ static int open_event(pid_t pid, int cpu, bool threads)
 	return (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-// The largest ring that is to be had, of MOST bytes; false: none, and errno says why.
+// The largest available ring of at most MOST bytes; false: none, and errno has the reason.
 static bool map_ring(struct tp_sched_ring *ring, uint64_t most)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -210,9 +210,9 @@ static enum teeperf_sched_kind kind_of(uint16_t misc)
 }
 
 /*
- * Threads of a process that ran already, and when each was told of: events of a thread made later
- * were inherited. Those of one made while its maker's were being opened may be of some processors
- * only, so it gets its own.
+ * Threads of a process that ran already, and when each was added: a thread made later has inherited
+ * the events. A thread made while those of its maker were being opened may have inherited them on
+ * some processors only, so it gets its own.
  */
 struct tp_sched_joining {
 	struct tp_sched_member {
@@ -318,8 +318,8 @@ static void take_ring(struct tp_sched *sched, const struct tp_sched_ring *ring, 
 	__atomic_store_n(&ring->page->data_tail, at, __ATOMIC_RELEASE);
 }
 
-// Keep the newer half. The rings were taken one behind the other, so what is known begins behind
-// all that goes.
+// Keep the newer half. The rings were taken one behind the other, so the known switches begin after
+// the last one that is removed.
 static void forget_old(struct tp_sched *sched)
 {
 	struct tp_buf *buf = &sched->switches;
@@ -399,7 +399,7 @@ static int join_thread(struct tp_sched *sched, struct tp_sched_joining *joining,
 	return error == ESRCH ? 0 : error;
 }
 
-// Those that are there and not told of. How many, or a negative errno.
+// Join the existing threads that were not reported. Returns their number, or a negative errno.
 static int join_threads(struct tp_sched *sched, struct tp_sched_joining *joining, pid_t pid)
 {
 	char path[32];
@@ -412,7 +412,8 @@ static int join_threads(struct tp_sched *sched, struct tp_sched_joining *joining
 		const pid_t tid = (pid_t)atoi(entry->d_name);
 		if (tid <= 0)
 			continue;
-		// Whose events were inherited: told before it could be listed, or all but.
+		// A thread that inherited the events was reported before it could be listed, or at
+		// almost the same time.
 		take_rings(sched, pid);
 		if (find_member(joining, (uint32_t)tid))
 			continue;

@@ -86,7 +86,7 @@ struct stopped {
 	unsigned char state[STATE_BYTES];
 	size_t state_size;
 	uint64_t mask;
-	uint64_t kept;      // signals that came to it from outside meanwhile, to be sent again
+	uint64_t kept;      // signals that others sent to it meanwhile, to be sent again
 	uint64_t ran_ns;    // it ran before it was stopped
 	uint64_t waited_ns; // it had waited for a processor before
 	int nice;
@@ -262,10 +262,10 @@ static uint64_t wait_of(pid_t tid)
 }
 
 /*
- * Let it run until it has taken the log, of which it tells there, and ask it to stop: it makes the
- * entry's last system call again and again until it does. Else it would stop twice at each system
- * call, and wait for a processor each time. While it waits for a processor it is not asked, as it
- * would come to the entry's system calls later still.
+ * Let it run until it reports that it has taken the log, and then ask it to stop: until it does, it
+ * repeats the entry's last system call. Otherwise it would stop twice at each system call, and wait
+ * for a processor each time. While it waits for a processor we do not ask it, since that would
+ * delay the entry's system calls further.
  */
 static bool run_freely(const struct tp_pid *target, pid_t tid, uint64_t ran_ns)
 {

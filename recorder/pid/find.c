@@ -22,15 +22,15 @@
 #include "recorder/region/region.h"
 
 enum { SEGMENTS_MAX = 64, NOTES_MAX = 1 << 16, NAME_SIZE = 24, RUNTIMES_MAX = 16 };
-// Of the entry's code, what is the same in all runtimes of a version: behind it is the distance of
-// a call.
+// The part of the entry's code that is the same in all runtimes of a version: the distance of a
+// call follows.
 enum { SAME_BYTES = 26 };
 
 // A runtime that can be called.
 struct runtime {
 	uint64_t entry;
 	uint32_t abi;
-	bool used; // instrumented code has come to it
+	bool used; // instrumented code has reached it
 	unsigned char code[TP_PID_CODE_BYTES];
 	char file[sizeof(((struct tp_pid *)NULL)->other)];
 };

@@ -242,8 +242,8 @@ static bool chunk_now(
 	if (tp_log_file_chunk(log, chunk, to, &err))
 		return false;
 	used = to->used;
-	// While we read, its thread wrote on: what it had written when we came to the end, it had
-	// written before the next look.
+	// Its thread wrote on while we read: all that it had written at the end of our read is
+	// there before the next look.
 	if (read_at(log, chunk_offset(log, chunk->number), to, used, &err) ||
 	    read_at(log, chunk_offset(log, chunk->number), &after, sizeof(after), &err) ||
 	    read_at(

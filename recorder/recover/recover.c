@@ -21,7 +21,7 @@
 
 enum { PATIENCE = 1000 }; // times 10 ms
 
-// What is put together for one trace.
+// The parts of one trace.
 struct recovery {
 	struct tp_unfinished *trace;
 	struct tp_log_file *log;
@@ -126,7 +126,7 @@ static uint64_t switches_known(const struct teeperf_log_header *header, const st
 	for (uint64_t i = 0; i < count; i++)
 		if (header->switches[(told - 1 - i) % TEEPERF_SWITCHES] == last)
 			return told - i;
-	// So many that the last one is not among them: some are missing.
+	// There are too many switches: the last one is not among them, and some are missing.
 	return told > count ? told - count - 1 : 0;
 }
 
@@ -303,7 +303,7 @@ static enum tp_log_state open_log(
 }
 
 // A trace that was read before its log was locked may have grown since: its recorder still lived.
-// Only what is read with the lock held can be gone on with.
+// Only data that was read under the lock can be continued.
 static int read_growth(struct tp_unfinished *trace, const char *path, const struct tp_log_file *log,
     struct tp_err *err)
 {
@@ -370,7 +370,7 @@ out:
 	return r;
 }
 
-// What is gone for good: the views' own word for it.
+// The events that are lost for good, as the views report them.
 static int find_lacks(const char *path, struct tp_recovered *out, struct tp_err *err)
 {
 	struct tp_tracefile trace;

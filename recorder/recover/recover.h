@@ -113,7 +113,7 @@ struct tp_recovered {
 /* Complete the trace PATH and remove its log. pre: err is not NULL. */
 int tp_recover(const char *path, struct tp_recovered *recovered, struct tp_err *err);
 
-/* What is to be known about the log of a trace without END. */
+/* Facts about the log of a trace without END. */
 enum tp_log_state tp_recover_look(const struct teeperf_trace_log *log, pid_t *pid);
 
 /*

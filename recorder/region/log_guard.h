@@ -2,7 +2,8 @@
 /*
  * Keeps the recorder alive when memory of the log goes away under it. The program may cut the log's
  * file short, or punch holes into it for which there is no memory later: the kernel then answers
- * our next access with SIGBUS. What is gone is replaced by empty memory of our own, and counted.
+ * our next access with SIGBUS. Empty memory of our own then replaces the missing pages, which are
+ * counted.
  *
  * (A sealed memfd cannot be cut short, but has no path that programs in a container, a chroot or a
  * library OS could open.)
@@ -14,7 +15,7 @@
 
 #include "common/err.h"
 
-/* So many logs can be guarded at once. */
+/* Maximum number of logs that are guarded at once. */
 enum { TP_LOG_GUARDS = 256 };
 
 /*

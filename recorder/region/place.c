@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A file that the log is to be in because somebody else has been told of it.
+// A file for the log with a name that others know.
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static int refuse_locked(
 	    (unsigned long long)header->recorder_pid);
 }
 
-// Whether a log that is in the file may be written over; what is no log: tp_place_check.
+// Whether the log in the file may be overwritten; tp_place_check decides about other files.
 static int judge(const struct tp_place *place, struct tp_place_file *file,
     const struct teeperf_log_header *header, struct tp_err *err)
 {

@@ -110,11 +110,11 @@ pid_t tp_proc_user(const struct tp_mapped *file)
 	return user;
 }
 
-// A lease for writing is only to be had on a file that nobody else has open; a mapping counts, too.
+// Only a file that nobody else has open gives a lease for writing; a mapping counts, too.
 int tp_file_in_use(int fd)
 {
-	// Who opens the file in this moment waits for us to be told so, by a signal that does no
-	// harm.
+	// Another process that opens the file at this moment waits until a harmless signal informs
+	// us.
 	fcntl(fd, F_SETSIG, SIGURG);
 	if (fcntl(fd, F_SETLEASE, F_WRLCK))
 		return errno == EAGAIN ? 1 : -1;

@@ -72,7 +72,7 @@ static uint64_t free_in_folder(void)
 {
 	struct statvfs info;
 	if (statvfs(FOLDER, &info))
-		return UINT64_MAX; // the calls that follow will say what is wrong
+		return UINT64_MAX; // the next calls will report the error
 	return (uint64_t)info.f_bavail * info.f_frsize;
 }
 
@@ -94,8 +94,8 @@ static uint64_t bytes_needed(
 	       (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE + options->behind;
 }
 
-// A size that was asked for is had or refused; another one shrinks to what our limits allow, which
-// is told.
+// A size that was asked for is granted or refused; another one shrinks to our limits, and this is
+// reported.
 static int keep_limit(struct tp_region *region, const struct tp_region_options *options,
     const struct limit *limit, struct tp_err *err)
 {
@@ -624,7 +624,7 @@ void tp_region_empty(struct tp_region *region)
 	for (uint32_t i = 0; i < region->committed; i++) {
 		const uint64_t start = chunk_offset(region, i);
 		const uint64_t kept = bytes_to_keep(region, i, newest);
-		// For who looks where the end is: what is looked at takes memory again
+		// For readers that look for the end: reading dropped memory would allocate it again
 		// (runtime/port/posix_late.c).
 		if (kept)
 			tp_store_relaxed(&tp_region_chunk(region, i)->used, kept);

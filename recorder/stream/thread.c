@@ -64,7 +64,7 @@ static void take_points(struct tp_stream *stream)
 	}
 }
 
-// Wait for a free chunk. A stream that was told to stop does not wait for ever.
+// Wait for a free chunk. A stream that must stop does not wait for ever.
 static bool take_chunk(struct tp_stream *stream)
 {
 	const struct timespec nap = {.tv_nsec = 1000 * 1000};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ways from inlined code to tp_slow and tp_count, which the compiler does not see as a call.
 /*
- * lose_body: while the thread has no chunk, lose the event here, if the next look for one is not
- * due (thread.c); else go on behind it. The position of what is lost is the one of tp_slow: the
+ * lose_body: while the thread has no chunk, lose the event here, unless the next look for one is
+ * due (thread.c); then go on behind it. The position of a lost event is that of tp_slow: the
  * block's bias, which is that of a cursor of 0, less 4. A handler may come anywhere, and find a
- * chunk, or lose events as well. So an event is lost by one instruction that counts it and one skip
- * less (abi.h), or two of which the second fails behind a handler. If a handler came just before it
- * and left no skip, the event is not lost here. The bias is read before. What the log is told is
- * looked at again behind the store, since a handler's store may have come before ours. (To count in
- * the log itself would be shorter, and counts twice what a handler tells of between the two.)
+ * chunk, or lose events as well. So an event is lost by one instruction that counts it and takes
+ * one skip (abi.h), or two of which the second fails behind a handler. If a handler came just
+ * before it and left no skip, the event is not lost here. The bias is read before. The count that
+ * the log gets is checked again behind the store, since a handler's store may have come before
+ * ours. (To count in the log itself would be shorter, but would count twice what a handler reports
+ * between the two.)
  */
 #define BIAS 24
 #define LOST 48 // bits 0-15: skips

@@ -4,8 +4,8 @@
 #include "runtime/runtime.h"
 
 /*
- * The log comes by a call (teeperf.h). This and what is weak below a port may have otherwise: its
- * file is linked for what it must have in any case, tp_port_find_module.
+ * The log comes by a call (teeperf.h). A port may replace this and the weak functions below: its
+ * file is linked for the function that each port must have, tp_port_find_module.
  */
 __attribute__((weak)) bool tp_port_map_log(void **base, uint64_t *size)
 {

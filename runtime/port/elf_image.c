@@ -2,7 +2,7 @@
 // The module of a program that is one ELF image, by its header in memory.
 #include "runtime/port.h"
 
-// Of ELF-64, what is needed: no system's elf.h is there to be used.
+// The needed parts of ELF-64, since there is no system with an elf.h.
 struct elf_header {
 	uint8_t ident[16];
 	uint16_t type, machine;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 // A place of the size that the log itself names: its file's size is not always known inside. The
-// number is used once, and what is then mapped is what attaching checks the log against.
+// number is used once, and attaching checks the log against the size that is then mapped.
 static uint64_t size_by_log(int fd)
 {
 	const struct teeperf_log_header *header =

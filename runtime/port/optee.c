@@ -142,7 +142,7 @@ static int look_at(struct tp_optee_loaded *loaded, size_t size, void *data)
 	return 1;
 }
 
-// Without a list of what is loaded it is the application. Code comes first, data behind it, and the
+// Without a list of loaded modules it is the application. Code comes first, data behind it, and the
 // module's block is data: all functions are before its end.
 bool tp_port_find_module(const void *anchor, struct teeperf_module *module)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The platform interface on Linux and other POSIX systems with an ELF loader. What is called here
-// leaves errno as it was: a program may ask for it when main begins, or behind any call.
+// The platform interface on Linux and other POSIX systems with an ELF loader. All functions
+// preserve errno: a program may read it when main begins, or after any call.
 #define _GNU_SOURCE
 #include "runtime/port.h"
 #include "posix.h"

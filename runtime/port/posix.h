@@ -30,7 +30,7 @@ TP_HIDDEN int tp_port_open(const char *path);
 
 /* The decimal number up to END, behind which *text is then; UINT64_MAX if it is none. */
 TP_HIDDEN uint64_t tp_port_number(const char **text, char end);
-/* What is behind PREFIX, or NULL. */
+/* The text behind PREFIX, or NULL. */
 TP_HIDDEN const char *tp_port_behind(const char *text, const char *prefix);
 
 /* Block these signals alone, by a plain system call; those that were before. */

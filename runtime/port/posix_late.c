@@ -110,8 +110,8 @@ void tp_port_drop(uint64_t address, uint64_t size)
 	errno = error;
 }
 
-// Whoever wrote this chunk will not come back to it. The id is what the host makes of it, and
-// decides about memory of the log.
+// The writer of this chunk will not return to it. The id is under the host's control, and decides
+// about memory of the log.
 static bool is_of_dead_thread(const struct teeperf_chunk *chunk)
 {
 	return syscall(SYS_tgkill, getpid(), (pid_t)tp_load_relaxed(&chunk->os_tid), 0) &&
@@ -134,12 +134,12 @@ static uint64_t end_of_words(const struct teeperf_chunk *chunk, bool over)
 }
 
 /*
- * A thread that was in the middle of the last log has its cursor there still, and would go on there
- * in the fast path. The sequence takes no place that is not 0 (abi.h): so it comes to the cold
- * path, which knows the new log. More words than one, as it may have moved its cursor already, and
- * its handlers, too. Each last log stays mapped for ever: a thread that was stopped between the
- * look and the store stores there. What its recorder has left of it is given back as far as no
- * thread is kept away by it; the threads do the rest (thread.c).
+ * A thread that was in the middle of the last log still has its cursor there, and would go on there
+ * in the fast path. The sequence uses no place that is not 0 (abi.h), so it enters the cold path,
+ * which knows the new log. Several words are set, since it may have moved its cursor already, and
+ * its handlers may have, too. Each last log stays mapped for ever: a thread that was stopped
+ * between the look and the store stores there. The memory that its recorder has left is given back
+ * unless it keeps a thread away; the threads give back the rest (thread.c).
  */
 static void block_last_log(void)
 {
@@ -220,7 +220,8 @@ static uint64_t come(const char *path)
 		tp_port_unmap_log(base, size);
 		return TEEPERF_LATE_BUSY;
 	}
-	// Nobody comes in: the process is off. Who was in uses what is about to change.
+	// No thread enters: the process is off. A thread that is still inside uses the state that
+	// is about to change.
 	const bool used = tp_load_seq_cst(&tp_process.inside) || tp_switch_is_busy();
 	coming = true;
 	result = used ? TEEPERF_LATE_BUSY : take_log(base, size);

@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-// An archive's member is linked if something refers to what is there alone.
+// The linker takes a member of an archive only if something refers to a symbol that no other member
+// has.
 __attribute__((used)) static uint64_t (*const with_late)(
     uint64_t command, const char *path) = tp_late_call;
 #endif

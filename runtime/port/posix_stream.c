@@ -125,9 +125,9 @@ static bool take_file(const char *path, int fd)
 
 static int open_path(const char *path)
 {
-	// A pipe without a reader must not stop the program here; later it takes what it is given.
-	// So does a device, but only as long as somebody reads: a write that waits for the next one
-	// would not be told that nobody does.
+	// A pipe without a reader must not stop the program here; later it takes the data. So does
+	// a device, but only as long as somebody reads: a write that waits for the next reader
+	// would not learn that nobody reads.
 	const int fd = open(path,
 	    O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | O_APPEND | O_NONBLOCK | O_NOFOLLOW, 0600);
 	if (fd < 0)

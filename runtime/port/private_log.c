@@ -7,7 +7,7 @@
 
 #include <teeperf/stream.h>
 
-// Memory is little where this is needed: 2 MiB and a bit, of which what is not used is never
+// There is little memory where this is needed: 2 MiB and a bit, of which unused parts are never
 // touched.
 #ifndef TP_PRIVATE_CHUNKS
 #define TP_PRIVATE_CHUNKS 32
@@ -36,7 +36,7 @@ static uint64_t queued, taken;
 static uint64_t busy; // 1: somebody sends
 static bool started;
 static bool is_over;
-static uint64_t leaving; // 1: what is queued is for the one who sends the end
+static uint64_t leaving; // 1: the queue is left to the thread that sends the end
 
 // ---- whose turn it is
 
@@ -192,7 +192,7 @@ enum { RECORDS = sizeof(struct teeperf_chunk) / 8 }; // the word where they begi
 static uint64_t sent_words[CHUNKS];
 
 /*
- * Send the chunk that is at this place in the log; count what is lost. A thread's need not come in
+ * Send the chunk at this place in the log; count lost events. Chunks of a thread need not arrive in
  * their order: those with counts are begun early and complete at its end.
  */
 static void send_records(uint64_t number, const struct teeperf_chunk *chunk)
@@ -255,7 +255,7 @@ static void chunk_done(uint64_t number)
 	serve();
 }
 
-// What is queued now; threads that go on could complete chunks for ever.
+// Send the present queue only; threads that go on could complete chunks for ever.
 static void send_queued(void)
 {
 	for (uint64_t i = 0; i < CHUNKS && send_next(); i++)
@@ -263,8 +263,8 @@ static void send_queued(void)
 }
 
 /*
- * A copy, as its thread may go on. `used` is 0 while a thread has it: what is written is up to the
- * last word that is not 0. From the end, so that nothing is missing before what was written later.
+ * A copy, as its thread may go on. `used` is 0 while a thread has it: the written part ends with
+ * the last word that is not 0. Copy from the end, so that nothing is missing before a later word.
  */
 static void send_owned(uint64_t number)
 {

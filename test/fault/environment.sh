@@ -152,8 +152,8 @@ cd "$work"
 umount "$users"
 clean
 
-# Interruptions and half-done calls change nothing at all: neither in the trace nor in what is read
-# of it.
+# Interruptions and half-done calls change nothing at all: neither the trace nor the output of its
+# readers.
 ${CC:-cc} -O1 -shared -fPIC -Wall -Werror -o short.so "$lib/short_io.c"
 expect 0 "$TEEPERF" record -q -o whole.trace ./fake 100000 0 wait
 expect 0 "$TEEPERF" export --format folded --weight calls whole.trace

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that a trace which a full disk has cut says in every view how many events it lacks, to the
-# event, whichever way it was recorded: what is shown and what is missing are all that the program
-# did. So do the traces of forked children, and one whose recorder was killed behind that.
+# event, whichever way it was recorded: shown and missing events together are all of the program's.
+# So do the traces of forked children, and one whose recorder was killed behind that.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 private_shm || skip "a small disk can be mounted only by root or in a user namespace"
@@ -55,16 +55,16 @@ assert sorted(row["events"] + row["missing"] for row in threads)[-2:] == [400000
 EOF
 umount small
 
-# A recorder that is killed when the disk is full has written nothing of what is gone: it is told in
-# chunks.
+# A recorder that is killed when the disk is full has not written the number of missing events: the
+# loss is in chunks.
 mount -t tmpfs -o size=512k tmpfs small
 "$TEEPERF" record -q -o small/x.trace --size 4M --drain now ./crash accounts 1 0 1000 2>err &
 recorder=$!
 trap 'kill -KILL $recorder $program 2>/dev/null || true' EXIT
 program=
 tries=0
-# Each second has up to a million calls, and the log has room for a quarter: it has gone round when
-# so many are done.
+# Each second has up to a million calls, and the log has room for a quarter: it has wrapped after a
+# million.
 until [ "$(od -An -tu8 -j16 -N8 accounts | tr -d ' ')" -gt 1000000 ]; do
 	tries=$((tries + 1))
 	[ $tries -lt 1200 ] || fail "the program does not call: $(cat err)"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that a trace which could not be written to its end says so in every view, with the number
-# of events that it lacks: each write fails in turn, alone or with all that follow. What is shown
-# and what is missing are all that the program did. TEEPERF_FULL=1: all views of each trace, and
+# of events that it lacks: each write fails in turn, alone or with all that follow. Shown and
+# missing events together are all of the program's. TEEPERF_FULL=1: all views of each trace, and
 # more ways to record.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"

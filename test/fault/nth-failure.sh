@@ -118,9 +118,9 @@ done
 left=$(find /dev/shm -name 'teeperf-*' | sort | comm -13 theirs -)
 [ -z "$left" ] || fail "left behind: $left"
 
-# A recorder that was killed: its trace and its log, again and again. What is not recovered stays.
-# Its accounts are its own: a program whose recorder was made to fail above may still be writing to
-# the others.
+# A recorder that was killed: its trace and its log, again and again. What cannot be recovered
+# stays. Its accounts are its own: a program whose recorder failed above may still be writing to the
+# others.
 head -c 1024 /dev/zero >accounts.killed
 begin killed "$TEEPERF" record -q -o x.trace --size 1M --drain end ./crash accounts.killed 2 0 50
 recorder=$begun

@@ -65,8 +65,8 @@ says "not enough memory for the log in /dev/shm \\(make room there or give a sma
 [ ! -e started ] && [ ! -e x.trace ] || fail "something is left of a recording that never was"
 clean
 
-# The log's memory comes to an end while the program runs: it stays small, and each event is there
-# or told.
+# The log's memory runs out while the program runs: it stays small, and each event is recorded or
+# counted as lost.
 expect 0 limited QUOTA_LOG=40000000 "$TEEPERF" record -o x.trace --size 128M --ready 16M \
 	--mode full ./fake 12000000 0
 says 'warning: /dev/shm ran full, so the log was smaller than allowed: make room there' err

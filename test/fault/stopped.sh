@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves what becomes of a recording whose recorder stands still for a while, or has no core of its
-# own: losses are counted to the last event, the clock's gap is told, and all else is right.
-# TEEPERF_FULL=1: it stands still for five seconds.
+# Proves the effects of a recorder that stands still for a while, or has no core of its own: losses
+# are counted to the last event, the clock's gap is reported, and all else is right. TEEPERF_FULL=1:
+# it stands still for five seconds.
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 
@@ -72,7 +72,7 @@ says 'warning: [0-9]+ events were lost: the program was faster than the recorder
 "$TEEPERF" analyze stream.trace >out 2>err
 says '^lost  .* events: times and counts are too low' out
 
-# A soft clock that stood still: the longest gap is told, and no time runs backwards.
+# A soft clock that stood still: the longest gap is reported, and no time runs backwards.
 start soft 4000 2 --clock soft --size 8M
 kill -STOP "$recorder"
 sleep "$pause"
@@ -104,8 +104,8 @@ if taskset -c "$core" true 2>err; then
 	done
 fi
 
-# A host whose clock jumps back and forth between cores: no call takes less than nothing, no sum is
-# beyond what passed, and it is told.
+# A host whose clock jumps back and forth between cores: no call takes less than nothing, no sum
+# exceeds the time that passed, and this is reported.
 {
 	echo 'clock kind=soft-tsc hz=1000000000'
 	echo '	point 1000 1000'

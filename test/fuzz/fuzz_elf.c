@@ -2,9 +2,9 @@
 // Any bytes as the ELF file of a module: its symbols, and the source lines of its functions.
 // Mutations mostly stay within a section, or hardly an input would get past the headers.
 //
-// libdwarf crashes on some inputs. That is what its process of its own is for, so it is no failure
-// here; inputs that it survives are read again without one, so that they are told apart by what
-// they reach.
+// libdwarf crashes on some inputs. It has a process of its own for this reason, so a crash is not a
+// failure here; inputs that it survives are read again without one, so that the code which they
+// reach tells them apart.
 // Runs: 1 of 40.
 #define _GNU_SOURCE
 #include "analyzer/symbols/elf/file.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Read any bytes as an inventory: text, an ELF file or an archive. What is read is sound, and is
-// read again from its own text.
+// Read any bytes as an inventory: text, an ELF file or an archive. The result is sound, and is read
+// again from its own text.
 #include "allowlists/inventory/build.h"
 
 #include <stdlib.h>

@@ -36,7 +36,7 @@ static bool open_text(
 	       tp_tracefile_from_memory(trace, "fuzz", data->data, data->size, &err) == 0;
 }
 
-// What is looked at, and what of it is there: a sum that depends on the order.
+// The analysis, and its calls: a sum that depends on the order.
 struct seen {
 	const struct tp_analysis *analysis;
 	uint32_t thread;

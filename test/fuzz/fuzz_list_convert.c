@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Read any bytes as the list of some tool, chosen by the first byte: what is read loads, what loads
-// can be written for every tool, and its canonical form is its own.
+// Read any bytes as the list of some tool, chosen by the first byte: each converted list loads,
+// each list that loads can be written for every tool, and its canonical form is its own.
 #define _GNU_SOURCE
 #include "allowlists/convert/convert.h"
 
@@ -41,8 +41,8 @@ static void write_all(const struct tp_list_input *input)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	// A byte order mark that is not at the beginning comes to stand there when lines above it
-	// go.
+	// A byte order mark in the middle would be at the beginning if the lines above it were
+	// removed.
 	if (!size || size > 4096 || memmem(data, size, "\xef\xbb\xbf", 3))
 		return 0;
 	size_t count = 0;

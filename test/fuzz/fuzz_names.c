@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Any text as a mangled name, and as the symbols section of a trace: names stay of a size that can
-// be shown, and what is found is where it says.
+// Any text as a mangled name, and as the symbols section of a trace: names keep a size that can be
+// shown, and each symbol is at the address that it claims.
 // Runs: 1 of 4.
 #include "analyzer/symbols/module.h"
 #include "common/linkage_name.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Read any bytes as a plan of experiments; what is one has a grid with names that are fit for
+// Read any bytes as a plan of experiments; a valid one has a grid with names that are fit for
 // folders, and runs.
 // Runs: 1 of 4.
 #include "experiment/grid.h"

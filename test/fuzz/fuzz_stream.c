@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a hostile program may send as its stream: whatever comes, however little at a time, the
-// reader ends in order, what is done at its word stays within the tables and chunks of the region,
-// and a whole recording of it leaves a trace that is sound, no descriptor, and no file but that.
+// Any bytes as the stream of a hostile program: whatever arrives, in however small parts, the
+// reader ends in order, its effects stay within the tables and chunks of the region, and a whole
+// recording of it leaves a sound trace, no descriptor, and no other file.
 // Runs: 1 of 20.
 //
 // An input is a byte of choices and a sequence of (kind, length, that many bytes), each a frame or
-// what is none.
+// something else.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stddef.h>
@@ -169,7 +169,7 @@ static void make_stream(const uint8_t *data, size_t size, bool begin)
 	}
 }
 
-// ---- the reader, and what is done at its word
+// ---- the reader and its effects
 
 struct piece {
 	size_t at, most;
@@ -229,7 +229,7 @@ static int read_all(size_t most, unsigned *count)
 	}
 	const size_t first = offsetof(struct teeperf_log_header, pid);
 	const size_t end = offsetof(struct teeperf_log_header, crossings);
-	// What is the host's stays as it was, but for the draws.
+	// The host's part stays as it was, except for the draws.
 	before.tail = region.header->tail;
 	if (memcmp(region.header, &before, first) ||
 	    memcmp((char *)region.header + end, (char *)&before + end, sizeof(before) - end) ||

@@ -130,7 +130,7 @@ static void holes(void)
 	nap();
 }
 
-// The file grows far beyond the log, and the log's end is told to be there.
+// The file grows far beyond the log, and the header claims that the log ends there.
 static void grow(void)
 {
 	ftruncate(fd, (off_t)(region_size << any(12)));

@@ -188,7 +188,7 @@ static uintptr_t at(const void *object)
 
 bool hostile_frames_begin(void)
 {
-	// What is directly behind the log is the queue, and what else is its own.
+	// Directly behind the log is the queue, and behind that other private data.
 	return at(before) + sizeof(before) == at(&place) && at(&place + 1) <= at(queue) &&
 	       at(&sent_words[CHUNKS]) <= at(behind) &&
 	       !mprotect(before, sizeof(before), PROT_NONE) &&

@@ -7,21 +7,21 @@
 // Each run of the program has a seed, STEP more than the one before: with a multiple of 4 the host
 // attacks while the program attaches, in some of the others it stops for a while, or cuts the file
 // short in the end. With 4 more than a multiple of 8 it steps through the program's attaching, and
-// attacks between two instructions, others in each run: what is read twice is seen to be, also on
-// one processor. PATIENCE, in seconds, is how long a program may stand still.
+// attacks between two instructions, others in each run: this shows any word that is read twice,
+// even on one processor. PATIENCE, in seconds, is how long a program may stand still.
 //
 // HOSTILE_CLOCK, when this is compiled, is the clock of the program's processor if that is another
 // one than this, which an emulator plays: it then gets no signal that emulators have for
 // themselves.
 //
-// More than 600 lines, and one file: what is attacked, how, and what must then be true share one
-// picture of the log, and the tests hostile/host-against-* compile it with one command, without the
-// build.
+// More than 600 lines, and one file: targets, attacks, and the conditions that must then hold share
+// one picture of the log, and the tests hostile/host-against-* compile it with one command, without
+// the build.
 //
-// A round is a burst of such writes and then a burst of the program's work, or more, which has come
-// out right. It prints what was done and exits with 0 if nothing was wrong: the program never died,
-// never stood still and found all its memory as it was. The first logs, as they are afterwards, are
-// left in FOLDER.
+// A round is a burst of such writes and then one or more bursts of the program's work with the
+// right result. It prints what was done and exits with 0 if nothing was wrong: the program never
+// died, never stood still and found all its memory as it was. The first logs, as they are
+// afterwards, are left in FOLDER.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -221,7 +221,7 @@ static void write_anywhere(void)
 	put(&words[any(region_size / 8)], value());
 }
 
-// Once in a while: what is done with the file and with signals costs more than a store.
+// Now and then: operations on the file and signals cost more than a store.
 static void do_other_things(void)
 {
 	switch (any(6)) {
@@ -510,7 +510,7 @@ static bool attack_stepping(uint64_t number)
 	while (!has_mapped())
 		if (!step(PTRACE_SYSCALL))
 			return false;
-	// It closes the file next, and comes to the header then.
+	// Next it closes the file, then it reads the header.
 	if (!step(PTRACE_SYSCALL) || !step(PTRACE_SYSCALL))
 		return false;
 	uint64_t steps = 0;

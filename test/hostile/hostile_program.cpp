@@ -60,7 +60,7 @@ static uint64_t hostile_frames_wrong()
 
 static hostile_side *side;
 
-// ---- what is not instrumented ------------------------------------------------------------------
+// ---- not instrumented --------------------------------------------------------------------------
 
 static bool guarded;
 static const uint64_t GUARD = UINT64_C(1) << 24;

@@ -36,7 +36,7 @@ enum { ROUNDS_A_RUN = 60, KEPT = 8 };
 // What the host does with a run's frames.
 enum plan {
 	TAKES,   /* all of it, however slowly */
-	LIES,    /* the same, and its calls answer what is not so (MODE 2) */
+	LIES,    /* the same, and its calls give false answers (MODE 2) */
 	LEAVES,  /* goes in the middle */
 	NOTHING, /* takes nothing, and goes in the end */
 	/* of a file: cuts it, writes into it; of others: as LEAVES, after a while of nothing */
@@ -121,7 +121,7 @@ static void parse(const char *bytes, uint64_t size)
 	}
 }
 
-// At most so many bytes of what is there. False: nothing was.
+// Read at most MOST bytes. False: there were none.
 static bool take(uint64_t most)
 {
 	static char bytes[1 << 18];

@@ -101,7 +101,8 @@ class Browser:
             "actions": actions}]})
 
     def wheel(self, x, y, delta, *held):
-        """Turn the wheel by so many pixels at a place in the window, with these keys held down."""
+        """Turn the wheel by this number of pixels at a place in the window, with these keys held
+        down."""
         self.call("POST", "/actions",
                   {"actions": [{"type": "key", "id": "keyboard",
                                 "actions": [{"type": "keyDown", "value": key} for key in held]}]})

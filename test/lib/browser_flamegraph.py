@@ -63,7 +63,7 @@ def loads(browser, everything, icicle=False):
     near("the program is as wide as the window", whole, state["width"], 30)
     for name, share in (("main", 1), ("left", 0.6), ("x", 0.3), ("y", 0.2), (EVIL, 0.3)):
         near("width of " + name, frames[name]["width"], whole * share)
-    # A flame stands on its root, and what is called lies on its caller; an icicle hangs.
+    # A flame stands on its root, and a callee lies on its caller; an icicle hangs.
     order = ["program", "main", "left"]
     check("order", sorted(order, key=lambda name: frames[name]["y"]),
           order if icicle else order[::-1])
@@ -116,7 +116,8 @@ def searches(browser, before):
     browser.keys("Control", "f")
     browser.prompt('<<&"')
     check("share of " + EVIL, browser.run(STATE)["match"], '<<&": 30.0% matched')
-    # A caller and its callee count once; what is no regular expression is searched as it is.
+    # A caller and its callee count once; a text that is not a regular expression is searched
+    # literally.
     click(browser, browser.run(STATE)["search"])
     browser.prompt("left|x$")
     check("nested", browser.run(STATE)["match"], "left|x$: 60.0% matched")

@@ -80,8 +80,8 @@ def main():
         paths = browser.run("return data.paths.count")
         print("%d bytes, %d paths: opened with %.0f ms of the main thread" % (
             os.path.getsize(report), paths, used(browser) - begin))
-        # The rest of the data is no reason to make the first tree again, and of it is sorted only
-        # what is in sight.
+        # The rest of the data must not cause the first tree to be made again, and only its visible
+        # part is sorted.
         first = browser.run(WORK)
         check("trees of the first picture", first["trees"], 1)
         check("steps of the first picture: %r" % first, first["steps"] < paths, True)

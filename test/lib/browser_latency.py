@@ -163,7 +163,7 @@ def main():
         map_by_mouse_and_keys(browser)
         slowest(browser)
 
-        # ---- what is not there
+        # ---- parts that are left out
         show(browser, limited, "tab=latency")
         check("calls that are not all drawn", [row[3] for row in browser.run(ROWS)],
               ["15,229 *", "15,229 *"])

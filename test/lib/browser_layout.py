@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""browser_layout.py FIVE: what is in sight of the report of report/layout. Leaves pictures, light
+"""browser_layout.py FIVE: the visible part of the report of report/layout. Leaves pictures, light
 and dark, in the current folder."""
 import os
 import sys

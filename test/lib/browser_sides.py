@@ -14,7 +14,7 @@ TABS = ("return [...document.querySelectorAll('[role=tab]')].filter(e => "
 ROWS = ("return [...document.querySelectorAll('#view-%s tbody tr')].map(row => "
         "[...row.cells].map(e => e.textContent))")
 HEADS = "return [...document.querySelectorAll('#view-%s th')].map(e => e.textContent)"
-# The functions whose frames have a mark of the border, by what is painted.
+# The functions whose frames have a mark of the border, by their pixels.
 MARKED = """
 const {pen, frames, tree, ratio} = views.flame, ink = theme.ink;
 pen.fillStyle = ink;

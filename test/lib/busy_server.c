@@ -43,7 +43,8 @@ __attribute__((noinline)) unsigned char work(unsigned char byte)
 	return result;
 }
 
-// The recorder comes in this thread: what is on before and behind a call is on all the time.
+// The recorder switches in this thread: functions that are on before and behind a call are on
+// during the whole call.
 static unsigned char count_work(unsigned char byte)
 {
 	const int before = teeperf_is_on();

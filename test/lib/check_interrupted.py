@@ -4,7 +4,7 @@
 interrupted.cpp is exact.
 
 Each path of the program itself has its exact calls, below each of them there may be handlers and
-nothing else, a handler's activation is whole or not there, and what is not there is told as lost.
+nothing else, a handler's activation is whole or absent, and absent ones are reported as lost.
 """
 
 import csv

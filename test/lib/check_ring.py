@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
-check_ring.py TEEPERF PROGRAM TRACE [DEMAND...]: what a flight recorder's trace of ring_program.c
-holds is the end of what each thread did. Its chunks follow one another, and so do its steps, record
-by record: what is there is held against an interpreter of the program. Prints a line for each
-thread, with the first and the last step that are there whole (-1: none). Demands:
+check_ring.py TEEPERF PROGRAM TRACE [DEMAND...]: a flight recorder's trace of ring_program.c holds
+the end of each thread's work. Its chunks follow one another, and so do its steps, record by record:
+an interpreter of the program checks the records. Prints a line for each thread, with the first and
+the last step that are there whole (-1: none). Demands:
 
   chunks=N         no thread has more chunks than that
-  threads=N        so many threads have chunks
+  threads=N        this number of threads have chunks
   written=N        thread 0 wrote N records; those that are there and those that were overwritten
                    make that number
   last:T=N         the last whole step of thread T is number N; last:T>=N: or a later one; thread *
                    stands for each of those with the most chunks
   all:T=N          thread T is there from its beginning on, with N steps
-  handlers=N       so many whole steps of handlers are there at least; their records may be between
-                   any others
+  handlers=N       at least this number of whole steps of handlers are there; their records may be
+                   between any others
 """
 import re
 import subprocess

@@ -5,11 +5,11 @@
 usage: compare_counts.py [--by-name] TOP.csv CALLGRIND.out SOURCES
 
 TOP.csv is `teeperf analyze --view top --format csv`, CALLGRIND.out the output of callgrind. Only
-functions whose source file lies below the folder SOURCES are compared: what else callgrind saw (the
-C library, start files, the runtime) was not compiled by teeperf cc. Each such function must be in
-both, with the same count. Functions are told apart by name and source file; with --by-name, for
-C++, by name alone: instances of the library's templates belong to the program too, and callgrind
-knows only the file of the code that was inlined at a function's begin.
+functions whose source file lies below the folder SOURCES are compared: other functions that
+callgrind saw (the C library, start files, the runtime) were not compiled by teeperf cc. Each such
+function must be in both, with the same count. Name and source file identify a function; with
+--by-name, for C++, the name alone: instances of the library's templates belong to the program too,
+and callgrind knows only the file of the code that was inlined at a function's begin.
 
 Prints how many functions and calls were compared; exit 1, with the differences, if there are any.
 """
@@ -87,7 +87,7 @@ def select(counts, sources, profile, by_name):
     """What callgrind counted of the program's own functions."""
     below = collections.Counter()
     for (name, source), calls in counts.items():
-        # What is written in assembly no compiler instruments.
+        # No compiler instruments functions that are written in assembly.
         if source.endswith((".S", ".s")):
             continue
         # Where callgrind knows no folder it gives a bare name, or "???".

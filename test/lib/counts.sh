@@ -4,10 +4,10 @@
 # e2e.sh.
 #
 # The independent count is callgrind's, of the very same binary, with no recorder there. It follows
-# the machine code's calls and returns and knows nothing of the instrumentation. Comparable it is
-# because the pass leaves each call of an instrumented function a call (tail calls become call and
-# return), and because both runs do the same: the programs are told not to use time, addresses or
-# random numbers for what they do.
+# the machine code's calls and returns and knows nothing of the instrumentation. The two are
+# comparable because the pass leaves each call of an instrumented function a call (tail calls become
+# call and return), and because both runs do the same: options keep the work of the programs
+# independent of time, addresses and random numbers.
 #
 # Debian's valgrind stumbles over the DWARF 5 of newer compilers: programs are built with DWARF 4.
 

@@ -18,7 +18,7 @@
 
 enum { THREADS_MAX = 16 };
 
-// A cache line for each thread. What is behind `done` is in the log, or counted as lost.
+// A cache line for each thread. The calls that `done` counts are in the log, or counted as lost.
 static struct account {
 	volatile uint64_t tid;
 	volatile uint64_t begun;

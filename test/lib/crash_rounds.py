@@ -85,7 +85,7 @@ class Round:
         return options
 
     def strike(self, recorder):
-        """Kill what is to be killed; returns the program's process id, 0 if it had not started."""
+        """Kill the target; returns the program's process id, 0 if it had not started."""
         if not self.early:
             while not any(account[1] for account in read_accounts()):
                 if recorder.poll() is not None:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Damage a recorded trace in many places, and see what teeperf makes of each.
 
-damage_trace.py TEEPERF TRACE FUNCTION CUTS FLIPS: cuts TRACE at so many places and flips bits in so
-many copies, the same ones each time. No command may crash or hang; each must name the file and, for
-a cut, the offset; calls of FUNCTION that lie before the damage must still be shown.
+damage_trace.py TEEPERF TRACE FUNCTION CUTS FLIPS: cuts TRACE at CUTS places and flips bits in FLIPS
+copies, the same ones each time. No command may crash or hang; each must name the file and, for a
+cut, the offset; calls of FUNCTION that lie before the damage must still be shown.
 """
 import csv
 import io

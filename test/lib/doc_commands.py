@@ -22,7 +22,7 @@ def help_of(teeperf, words):
 
 
 def problem_of(teeperf, words):
-    """What is wrong with a command line; words are those behind "teeperf"."""
+    """The faults of a command line; words are those behind "teeperf"."""
     length = 2 if words[0] in GROUPS else 1
     command = words[:length]
     if command == ["help"]:

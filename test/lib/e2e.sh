@@ -92,9 +92,9 @@ fact() {
 	sed -n "s/^$1=//p" facts
 }
 
-# show_trace TRACE WHAT: on standard error, what is to be known of a trace that should be otherwise:
-# its threads, what each has lost, and the records around each note of a loss. The trace is kept
-# where the next run of the test leaves it.
+# show_trace TRACE WHAT: on standard error, the facts about a wrong trace: its threads, what each
+# has lost, and the records around each note of a loss. The trace is kept where the next run of the
+# test leaves it.
 show_trace() {
 	kept=$TEST_TMP.odd/$(date +%Y%m%d-%H%M%S)-$$.trace
 	mkdir -p "$TEST_TMP.odd" && cp "$1" "$kept" || kept="nowhere, as it cannot be copied"
@@ -173,8 +173,8 @@ lto() {
 #
 # begin NAME COMMAND...: run COMMAND in the background; $begun is its process id. Its output goes to
 # NAME.out and NAME.err. They are empty before anybody can look for something in them: with
-# '>NAME.out &' the shell empties a file when the new process comes to it, and until then there is
-# what an earlier one has said.
+# '>NAME.out &' the new process empties the file, and until then it has the output of an earlier
+# one.
 begin() {
 	begun_name=$1
 	shift
@@ -210,11 +210,11 @@ show_sides() {
 }
 
 # await_true CONDITION [WHAT [MINUTES]]: until the shell finds CONDITION true. Gives up after a
-# minute, and shows what is known of both sides. A minute is 1200 looks 50 ms apart: on a machine
-# that is slow or busy they take longer, as all else does.
+# minute, and shows the known facts about both sides. A minute is 1200 looks 50 ms apart: on a
+# machine that is slow or busy they take longer, as all else does.
 await_true() (
 	looks=0
-	# What is asked may fail as a test does (facts), and ends then without ending us.
+	# The condition may fail as a test does (facts), and then ends without ending us.
 	until (eval "$1"); do
 		sleep 0.05
 		looks=$((looks + 1))

@@ -45,7 +45,7 @@ for name in ("runs", "measurements", "summary"):
     check("rows of " + name, (len(in_sqlite), len(next(iter(columns.values())))), (len(rows),) * 2)
     for i, row in enumerate(rows):
         for column, text in row.items():
-            # An empty text is not told from none in CSV, and there is none.
+            # CSV does not distinguish an empty text from none, and there are no empty texts.
             other = in_sqlite[i][column]
             third = columns[column][i]
             third = third.decode() if isinstance(third, bytes) else third
@@ -55,7 +55,7 @@ for name in ("runs", "measurements", "summary"):
 runs = tables["runs"]
 check("runs", len(runs), 8 * 3 + 2 * 2 + 1)
 check("order", [int(row["position"]) for row in runs], list(range(1, len(runs) + 1)))
-# Each round has every experiment that has so many runs.
+# A round has each experiment with at least that number of runs.
 for first, count in ((0, 11), (11, 10), (21, 8)):
     part = runs[first:first + count]
     check("a round", (len({row["experiment"] for row in part}), {row["iteration"] for row in part}),
@@ -78,7 +78,7 @@ for row in runs:
         check(what + " memory", float(row["max_rss_bytes"]) > 100000, True)
 check("factors that it has not", {row["mode"] for row in runs if row["task"] != "writes"}, {""})
 
-# Medians by another way, of what is done.
+# Medians by another way, from finished runs.
 done = {}
 for row in tables["measurements"]:
     if row["status"] == "done":

@@ -20,8 +20,8 @@ def number(text):
 
 def annotate(file, inclusive):
     """(total, {function: cost}, {function: calls}) as callgrind_annotate prints them."""
-    # Not where the sources are: it cuts the folder where it runs off the file of a caller, and not
-    # off the file of what is called, so that these are two functions then.
+    # Not in the folder of the sources: it removes the folder from the file of a caller, but not
+    # from that of a callee, so that these would be two functions.
     done = subprocess.run(
         ["callgrind_annotate", "--threshold=100", "--auto=no", "--show-percs=no", "--tree=caller",
          f"--inclusive={'yes' if inclusive else 'no'}", os.path.abspath(file)],

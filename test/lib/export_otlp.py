@@ -33,7 +33,7 @@ def value_of(pair):
 
 
 def check_dictionary(what, data):
-    """Item 0 is empty in each table, strings are there once, what is referred to is there."""
+    """Item 0 is empty in each table, strings are there once, all references are valid."""
     (tables,) = data["dictionary"]
     for name in ("mapping", "location", "function", "link", "attribute", "stack"):
         if tables[f"{name}_table"][0] != {}:

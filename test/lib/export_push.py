@@ -4,8 +4,8 @@
 nothing else, get the profiles of each TRACE by 'teeperf export --push'. The rules are those of
 grafana/pyroscope (api/push/v1/push.proto, pkg/validation/validate.go) and of parca-dev/parca
 (proto/parca/profilestore/v1alpha1/profilestore.proto, pkg/normalizer/validate.go), in our words.
-What arrives has the calls and self times of 'analyze', and what is refused is told. The last TRACE
-names its machine."""
+The received profile has the calls and self times of 'analyze', and refusals are reported. The last
+TRACE names its machine."""
 
 import base64
 import csv
@@ -215,7 +215,7 @@ def main():
         wanted(other == labels and same == raw, "Parca gets something else")
     wanted(labels["host"] == "golden-machine", labels)
 
-    # What is said comes before what the trace says; who pushes.
+    # Labels of the command line override those of the trace; who pushes.
     push(0, TRACES[-1], server.url, "--label", "service_name=checkout", "--label",
          "zone=a, {b}=\"c\"\u00e9", "--label", "__name__=wall",
          "--user", "some body", "--password-file", "password", "--tenant", "team-a")
@@ -240,7 +240,7 @@ def main():
     wanted(len(server.requests) == 5 and len(idents) == 1, server.requests)
     server.requests.clear()
 
-    # What may not is told at once: where, what the server said, and what to do.
+    # Other failures are reported at once: where, the server's message, and the remedy.
     old = "profile with labels '{}' is outside of ingestion window"
     large = ("exceeds the samples count limit (max_profile_stacktrace_samples, actual: 20000, "
              "limit: 16000)")

@@ -3,10 +3,10 @@
 """Let the N-th allocation, or the N-th call of the system, fail in a command, for N = 1, 2, ...
 
 fail_nth.py SHIM MOST [--prepare SHELL] [--verify SHELL] [--trouble STATUS] -- COMMAND...: until the
-command runs untouched, or with MOST > 0 for about so many N, evenly spread. Each run must end with
-an exit status of its own: 0, or 1 with one line that says why. With 0 it has done what it always
-does, or has said on standard error what it could not; and what --verify demands of its results is
-true. A command whose status 1 is an answer has another one for trouble.
+command runs untouched, or with MOST > 0 for about MOST values of N, evenly spread. Each run must
+end with an exit status of its own: 0, or 1 with one line that says why. With 0 it has done its
+usual work, or has reported on standard error what it could not do; and --verify accepts its
+results. A command whose status 1 is an answer has another one for trouble.
 """
 import os
 import re
@@ -87,8 +87,8 @@ class Harness:
         # AddressSanitizer itself needs memory where a thread begins.
         if b"AddressSanitizer: CHECK failed: sanitizer_" in result.stderr:
             return
-        # So does the C library, for the thread-local data of what is loaded at run time (libcurl's
-        # libraries).
+        # So does the C library, for the thread-local data of libraries that are loaded at run time
+        # (those of libcurl).
         if b"cannot allocate memory for thread-local data: ABORT" in result.stderr:
             return
         if result.returncode not in self.allowed:

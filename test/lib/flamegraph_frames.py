@@ -4,7 +4,7 @@
 # flamegraph_frames.py SVG list: print "DEPTH CLASS TITLE" of each frame, sorted.
 # flamegraph_frames.py SVG inverted CSV [PIXELS]: the frames next to the program are the functions
 # of CSV (`teeperf
-#     analyze --format csv`) with their self times and calls; those below so many pixels may be
+#     analyze --format csv`) with their self times and calls; narrower ones than PIXELS may be
 #     missing.
 # In any case: frames lie on their callers (or hang from them) and do not overlap; none is narrower
 # than 0.19.
@@ -65,7 +65,7 @@ else:
     total = sum(own for _, own in functions.values())
     for name, (calls, own) in functions.items():
         found = [f for f in rows[1] if f[4] == name]
-        # Functions of one name are several frames, and what is narrow is none.
+        # Functions with the same name have several frames, and a narrow one has none.
         if not found and own * 1176 / total < least:
             continue
         share = sum(f[2] for f in found) / root[2]

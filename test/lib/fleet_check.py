@@ -77,7 +77,7 @@ def table(name):
 def output(*arguments):
     out = subprocess.run([TEEPERF, *arguments], check=False, stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL)
-    # 1: the trace is damaged, and that is what is left of it.
+    # 1: the trace is damaged, and the output is the rest.
     wanted(out.returncode in (0, 1), "exit status", out.returncode, *arguments)
     return out.stdout
 
@@ -109,7 +109,8 @@ def check_functions(run, trace, rows, timed):
             wanted(all(row[column] is None for column in times), run, row)
             continue
         for column in times[:6]:
-            # Those that were only counted have none. What is known of some only is not known.
+            # Those that were only counted have none. If the time of only some is known, the sum is
+            # unknown.
             values = [number(each[column]) for each in those if each["self_ns"] != ""]
             unknown = (None in values or
                        (not values and column[:8] in ("self_cpu", "self_wai", "self_pre")))

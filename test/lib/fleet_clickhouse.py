@@ -339,8 +339,8 @@ def main():
             file.write("secret word\n")
         user = ("--user", "pusher", "--password-file", "password")
 
-        # A shard is lost while an insert is on its way: the run, the table and the server's words
-        # are told.
+        # A shard is lost while an insert is on its way: the message has the run, the table and the
+        # server's words.
         proxy.plan({4: shards[1].kill})
         text = push(1, *to, *user, "--retries", "1")
         wanted(re.search(r"run(s [0-9a-f-]+ to)? [0-9]{8}-[0-9a-f-]+, table '[a-z_]+': "
@@ -369,7 +369,7 @@ def main():
         [[some]] = shards[0].ask(f"SELECT count() FROM {DATABASE}.runs")
         wanted(0 < int(some) < rows["runs"], some, "runs when the command was killed")
 
-        # Files become others meanwhile; what is left is pushed, and then nothing is.
+        # Files are replaced meanwhile; the rest is pushed, and then nothing is.
         subprocess.run([TEEPERF, "fleet", "compact", "-q", FLEET], check=True)
         proxy.plan({})
         text = push(0, *to, *user)

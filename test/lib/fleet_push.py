@@ -26,8 +26,8 @@ TABLES = ("functions", "paths", "profile", "histograms", "path_histograms", "cal
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Keeps what it is told to insert, as many times as it is told; `plan` has what it does with
-    the next requests: a status, or "drop": take it and do not answer."""
+    """Keeps the rows that it gets, as often as they are sent; `plan` has its answers to the next
+    requests: a status, or "drop": take it and do not answer."""
 
     daemon_threads = True
 
@@ -191,7 +191,8 @@ def main():
     wanted(all(headers["X-ClickHouse-User"] == "some body" and headers["X-ClickHouse-Key"] ==
                "pass word" for _, headers in server.requests), server.requests[0])
 
-    # What may not is told at once, with the server's words as a terminal may see them.
+    # Other failures are reported at once, with the server's words in a form that is safe for a
+    # terminal.
     server.rows, server.requests, server.plan = [], [], [200, 200, 400]
     text = push(1, *to)
     wanted(len(server.requests) == 3 and

@@ -25,7 +25,8 @@ teeperf() {
 	"$TEEPERF" "$@"
 }
 
-# What is the same in each build and at each time: no version, age of a file, style or script.
+# The part that is the same in each build and at each time: no version, age of a file, style or
+# script.
 steady() {
 	sed -e 's/"teeperf [0-9.]*"/"teeperf VERSION"/' -e 's/^\(# .*TeePerf\) [0-9.]*$/\1 X/' \
 		-e 's/ ([0-9,]* \(s\|min\|h\) ago)$//' -e '/<style>/,/<\/style>/d' \

@@ -37,7 +37,7 @@ machine() {
 	trap 'exit 1' HUP INT TERM
 }
 
-# start FILES...: the machine, with these and what is in ./vm.
+# start FILES...: the machine, with these and the files in ./vm.
 start() {
 	guest start on "$kernel" init --cpu "$machine" --memory memory \
 		--stream stream vm/* "$@" || exit 1
@@ -50,8 +50,8 @@ recorder() {
 	waits -o run.trace --port vm "$@"
 }
 
-# build NAME DRIVER SOURCE OPTIONS...: ./NAME for here, vm/NAME for the machine, and what is wanted
-# of it.
+# build NAME DRIVER SOURCE OPTIONS...: ./NAME for here, vm/NAME for the machine, and the expected
+# calls.
 build() {
 	name=$1
 	driver=$2

@@ -8,10 +8,10 @@
 // each. On x86-64, in round n of a sweep the processor's trap flag steps through the stretch, and
 // the handler is called at instruction n * STRIDE; the sweep ends when the stretch ends first. On
 // other processors a breakpoint is put at instruction n * STRIDE of the functions at START, of SIZE
-// bytes each, all in hexadecimal, and the handler is called where the stretch first comes to it, if
+// bytes each, all in hexadecimal, and the handler is called where the stretch first reaches it, if
 // it does. In sweep 0 the chunk has room; in sweep n the stretch goes over the end of a chunk
-// behind its word n. Sweeps begin with number FIRST. Prints at the end how often it called what.
-// Linux.
+// behind its word n. Sweeps begin with number FIRST. At the end it prints the number of calls of
+// each function. Linux.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -185,7 +185,7 @@ KEEP void odd()
 	if (!sigsetjmp(here, 0))
 		leaps();
 }
-// A chunk then has room for just so many records.
+// A chunk then has room for exactly RECORDS records.
 static void leave_room(unsigned records)
 {
 	keep_up(8);

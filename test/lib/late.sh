@@ -14,7 +14,7 @@ start() {
 	program=$(sed -n 's/^ready //p' late.out)
 	told=0
 }
-# go AMOUNT: each thread makes so many calls.
+# go AMOUNT: each thread makes AMOUNT calls.
 go() {
 	echo "go $1" >&3
 	told=$((told + 1))

@@ -53,7 +53,7 @@ static struct shared {
 	pid_t pid;
 } * shared;
 
-// ---- what is recorded
+// ---- recorded functions
 
 __attribute__((noinline)) static unsigned long leaf(unsigned long value)
 {
@@ -290,7 +290,7 @@ static void *serve(void *argument)
 			member->eintrs++;
 			continue;
 		}
-		// Who has no word of his own is told by it what he is woken for.
+		// Kinds without an event of their own wait until the word differs from this.
 		member->seen = member->word;
 		for (unsigned i = shared->over ? 0 : shared->amount; i; i--)
 			member->sum += work(i);

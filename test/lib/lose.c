@@ -15,7 +15,7 @@
 enum { THREADS = 8 };
 
 static long calls_each, calls;
-static int over, inside; // handlers do nothing any more; so many are at it
+static int over, inside; // handlers do nothing any more; number of running ones
 static pthread_barrier_t half, end;
 
 __attribute__((noinline)) static void work(void)

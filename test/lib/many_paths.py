@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# many_paths.py PATHS: the text of a trace of four threads, with at least so many different call
+# many_paths.py PATHS: the text of a trace of four threads, with at least PATHS different call
 # paths, the same each time. 40 functions, up to 14 deep, with recursion; a tick is a nanosecond.
 import random
 import sys

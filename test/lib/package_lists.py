@@ -12,7 +12,7 @@ import sys
 
 
 def packages(source):
-    """Names of binary packages, with those of a build profile told apart."""
+    """Names of binary packages, with a mark on those of a build profile."""
     found = {}
     with open(source + "/debian/control", encoding="utf-8") as file:
         for part in file.read().split("\n\n")[1:]:

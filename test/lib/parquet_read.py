@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Parquet files as teeperf writes them, read byte by byte: what is not as it must be is an error,
-and so are statistics, sizes, offsets and orders that do not fit the values. zstd comes from the
-system's library."""
+"""Parquet files as teeperf writes them, read byte by byte: any deviation from the rules is an
+error, and so are statistics, sizes, offsets and orders that do not fit the values. zstd comes from
+the system's library."""
 
 import ctypes
 import ctypes.util
@@ -201,8 +201,8 @@ def facts(path):
 
 
 def read(path, full_groups=True):
-    """(columns: {name: [values]}, row counts of groups); texts are bytes, what is missing is
-    None."""
+    """(columns: {name: [values]}, row counts of groups); texts are bytes, missing values are None.
+    """
     with open(path, "rb") as file:
         data = file.read()
     need(data[:4] == b"PAR1" and data[-4:] == b"PAR1", path, "has no magic")

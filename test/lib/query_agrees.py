@@ -183,7 +183,7 @@ def check_latencies(trace, rows):
 
 
 def check_compensated(trace):
-    """Without --raw, percentiles are of what is left of each call, and min and max are those of
+    """Without --raw, percentiles are those of the compensated calls, and min and max are those of
     functions."""
     for row in trace.rows("SELECT l.fn, l.min_ns min, l.max_ns max, f.min_ns fmin, f.max_ns fmax "
                           "FROM latencies l JOIN functions f ON f.fn = l.fn"):

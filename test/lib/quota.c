@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // To be preloaded: teeperf has a quota, as a file system with quotas answers who has used his up.
 //
-//   QUOTA_BYTES=N   a regular file takes N bytes; what is behind them fails with EDQUOT, a write
-//                   across them is short
+//   QUOTA_BYTES=N   a regular file takes N bytes; a write behind them fails with EDQUOT, one across
+//                   the limit is short
 //   QUOTA_LOG=N     the same for memory that is reserved for the log
 //   QUOTA_FILES=0   no file can be created
 #define _GNU_SOURCE

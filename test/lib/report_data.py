@@ -103,7 +103,7 @@ def check_functions(facts, analysis):
     nothing = [None] * len(functions["name"])
     columns = [functions["name"], functions["calls"]]
     columns += [[value or 0 for value in functions.get(name + "_ns", nothing)] for name in times]
-    # What is not known is no 0, and a column of which nothing is known is not there.
+    # An unknown time is not 0, and a column without any known time is absent.
     columns += [["-" if value is None else str(value) for value in functions.get(name, nothing)]
                 for name in TIME_COLUMNS]
     wanted = sorted((f["function"], f["calls"], *(f.get(name + "_ns") or 0 for name in times),
@@ -317,7 +317,7 @@ def read_drawn(facts, data):
 
 
 def check_slowest(facts, functions, paths, blocks, whole):
-    """They are the longest, in order, and what is inside of those in full is drawn."""
+    """They are the longest, in order, and the calls inside of full ones are drawn."""
     most, _, slowest = read_slowest(blocks["slowest"])
     drawn = read_drawn(facts, blocks["time"])
     for function, calls in slowest.items():

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program for tests of flight recorders: what it calls says where it is, so that the end of it
-// can be told from any other part of it. Step number N is a call of step(), which calls one() or
-// zero() for each of N's 24 bits.
+// A program for tests of flight recorders: its calls show where it is, so that its end differs from
+// any other part of it. Step number N is a call of step(), which calls one() or zero() for each of
+// N's 24 bits.
 //
 //   ring_program steps N          N steps, in main's thread
 //   ring_program threads T N      T threads of N steps each, and one that makes 50 and then waits

@@ -75,7 +75,7 @@ ssize_t write(int fd, const void *from, size_t size)
 	return interrupted(&size) ? -1 : NEXT(write)(fd, from, size);
 }
 
-// What is written at an offset is a small header: no piece is large enough for it.
+// A write at an offset is a small header: no piece is large enough for it.
 ssize_t pwrite(int fd, const void *from, size_t size, off_t offset)
 {
 	size = size < 7 ? size : 7;

@@ -198,8 +198,7 @@ def read_speedscope_calls(path):
 
 
 def read_firefox(path):
-    """Its samples are stretches of time; calls that are one after the other on one path cannot be
-    told apart."""
+    """Its samples are stretches of time; adjacent calls on one path look like one."""
     profile = load(path)
     if profile["meta"]["preprocessedProfileVersion"] != 48:
         fail("another version")
@@ -366,7 +365,7 @@ def wanted(path, format_name):
     """What the analyzer has, by names as the format has them."""
     # uftrace sums by name, so functions that share one have their places there.
     places = format_name.startswith("uftrace")
-    # What is no UTF-8 is mended in its own way by each writer.
+    # Each writer mends text that is not UTF-8 in its own way.
     codecs.register_error("ask", lambda error: ("?" * (error.end - error.start), error.end))
     errors = "ask" if format_name == "perfetto" else "replace"
     calls, own, inclusive = (collections.Counter() for _ in range(3))

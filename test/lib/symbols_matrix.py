@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compare the table of `teeperf symbols` with what other tools say of every function in it.
+"""Compare the table of `teeperf symbols` with the output of other tools for every function in it.
 
 symbols_matrix.py CSV FILE OWN [libdw] [wrong-files] [no-addr2line]
     [no-inlines]: FILE has symbols and all debug information. Checked, of each
@@ -9,14 +9,14 @@ function:
 nm               the same addresses, each with this linkage name and, with -C, this function name
 llvm-symbolizer  file and line are those where the function begins in the source (DW_AT_decl_*):
                  equal; the chains of inlined functions at each instruction of our own: equal
-addr2line        is asked what is at the first instruction, by the line table: equal, as the sources
-                 have the brace on the line of the name. Where the table has several rows for the
-                 first instruction (the function's and its first statement's), it tells the last
-                 one: then both must be among them. A part that the compiler split off (f.cold)
-                 begins somewhere inside of f: it has a line if ours has. gcc does not say where a
-                 lambda was declared: llvm-symbolizer must not know either. With wrong-files:
-                 binutils 2.40's addr2line takes another file's name from the tables of gcc in DWARF
-                 5 (objdump does not); then the line must be right, and objdump know our file
+addr2line        finds the first instruction in the line table: equal, as the sources have the brace
+                 on the line of the name. Where the table has several rows for the first instruction
+                 (the function's and its first statement's), it tells the last one: then both must
+                 be among them. A part that the compiler split off (f.cold) begins somewhere inside
+                 of f: it has a line if ours has. gcc does not say where a lambda was declared:
+                 llvm-symbolizer must not know either. With wrong-files: binutils 2.40's addr2line
+                 takes another file's name from the tables of gcc in DWARF 5 (objdump does not);
+                 then the line must be right, and objdump know our file
 eu-addr2line     the same, with libdw; for the functions of our own source
 None of them knows a place where we know none, or the other way round.
 

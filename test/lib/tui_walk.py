@@ -106,7 +106,7 @@ class Tui:
         self.close()
 
 
-# ---- what is on the screen
+# ---- the contents of the screen
 
 def table(lines):
     """The rows of a page: (cells by title, name, depth)."""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program that calls leaf a thousand times each PERIOD_US, until it is told to end: 'still' calls
-// nothing, 'polls' asks after each round whether recording was switched.
+// A program that calls leaf a thousand times each PERIOD_US, until it gets the order to end:
+// 'still' calls nothing, 'polls' asks after each round whether recording was switched.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

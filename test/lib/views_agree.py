@@ -35,7 +35,7 @@ missing = set()
 
 
 class Sums:
-    """calls, self and inclusive time by some key; None: not told."""
+    """calls, self and inclusive time by some key; None: unknown."""
 
     def __init__(self):
         self.rows = collections.defaultdict(lambda: dict.fromkeys(FIELDS, 0))
@@ -84,8 +84,8 @@ def with_inclusive(paths):
 
 
 def agree(what, wanted, got, *fields):
-    """That these fields of two sums are the same; keys of which all of them are 0 or not told may
-    be missing."""
+    """That these fields of two sums are the same; keys of which all fields are 0 or unknown may be
+    missing."""
     def of(sums):
         rows = {key: tuple(row[field] for field in fields) for key, row in sums.rows.items()}
         return {key: row for key, row in rows.items() if any(row)}
@@ -298,7 +298,7 @@ def read_folded(trace, *options):
 
 
 def check_callgrind(what, trace, truth, calls, *options):
-    """f'2 is f called by f; what is made up is in brackets."""
+    """f'2 is f called by f; made-up functions are in brackets."""
     names, name, own, pairs, of_calls = {}, None, Sums(), Sums(), {}
     inclusive = collections.Counter()
 
@@ -493,7 +493,7 @@ def check_sums(what, trace, truth, calls, timed, *options):
 # ---- exports of single calls, which are as recorded
 
 def check_single(what, trace, sums, truth, parts, *options):
-    """`sums`: with what is not a call."""
+    """`sums`: with items that are not calls."""
     for form, program in (("chrome", None), ("perfetto", "protoc"), ("speedscope", None),
                           ("firefox", None), ("uftrace", "uftrace"), ("ctf", "babeltrace2")):
         if program and not shutil.which(program):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The section that holds the inventory: what is in it at each level of optimisation, that it is not
+// The section that holds the inventory: its contents at each level of optimisation, that it is not
 // loaded, and that nothing of the note behind it is left in the object file.
 // RUN: rm -rf %t && mkdir %t && cd %t && cp %s inventory.c
 // RUN: %clang -g -O2 -fpass-plugin=%plugin -c inventory.c -o debug.o
@@ -25,7 +25,7 @@
 // RUN: llvm-readelf -SW none.o | not grep inventory
 // RUN: not env TEEPERF_INVENTORY=%t/missing %clang -fpass-plugin=%plugin -c inventory.c -o x 2>&1 | FileCheck %s --check-prefix=MISSING
 //
-// Numbers are LLVM's own and change with it; what is tested is what this code must have.
+// Numbers are LLVM's own and change with it; this tests the parts that this code must have.
 
 // MISSING: error: teeperf: cannot write the inventory to {{.*}}/missing (from TEEPERF_INVENTORY): No such file or directory
 

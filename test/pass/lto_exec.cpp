@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LTO: the compile step only tags, the link instruments what survives inlining across files; what is
-// inlined leaves no function and no record. (lld 14 loads no plugins: there the compile step
-// instruments, and a function keeps its records when the link inlines it.)
+// LTO: the compile step only tags, the link instruments functions that survive inlining across
+// files; an inlined one leaves no function and no record. (lld 14 loads no plugins: there the
+// compile step instruments, and a function keeps its records when the link inlines it.)
 // REQUIRES: lld, x86_64
 // RUN: %clangxx -DOTHER -O2 -flto -fpass-plugin=%plugin -c %s -o %t.other.o
 // RUN: %clangxx -O2 -flto -fpass-plugin=%plugin -c %s -o %t.main.o

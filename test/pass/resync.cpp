@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A function that control can come back to from above carries its position and resynchronises; one
-// that cannot pays nothing.
+// A function to which control can return from above carries its position and resynchronises; any
+// other one pays nothing.
 // RUN: %clangxx -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s
 // RUN: %clangxx -O0 -g -fpass-plugin=%plugin %s %runtime -o %t.0 && %t.0
 // RUN: %clangxx -O2 -g -fpass-plugin=%plugin %s %runtime -o %t.2 && %t.2

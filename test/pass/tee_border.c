@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Code that the SGX SDK's tool generates, and calls of TEEC_InvokeCommand, are marked where they go
 // over the border of a TEE: 9 (of TEEC_InvokeCommand: its operation) and 12 around a call, 10 and
-// 11 in what is called, outside of the function's own records; also in functions that are left out.
+// 11 in the called function, outside of its own records; also in functions that are left out.
 // Nothing else is marked.
 // RUN: %clang -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s
 // RUN: %clang -O0 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s --check-prefix=PLAIN

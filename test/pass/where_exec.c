@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lines about facts are decided by what is left after optimisation, also at link time with LTO;
-// mod: lines by the name of the module that the build gives.
+// The facts after optimisation decide lines about facts, also at link time with LTO; the name of
+// the module that the build gives decides mod: lines.
 // RUN: rm -rf %t && mkdir %t && cd %t && cp %s where.c
 // RUN: echo 'default:allow' > small.allow && echo 'where:instrs<20,loops=0=skip' >> small.allow
 // RUN: echo 'where:loops>0=count' >> small.allow && echo 'fun:small_kept' >> small.allow

@@ -80,7 +80,7 @@ class Plan:
     def make_functions(self):
         choose = self.random
         main = self.files[0]
-        # What is always there, and called from main or by nobody that is in the graph.
+        # These are always there, and called from main or from outside of the graph.
         self.main = self.add("main", main, "main")
         self.entry = self.add("thread_main", main, "thread")
         self.handler = self.add("on_signal", main, "handler")

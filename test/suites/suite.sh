@@ -5,18 +5,18 @@
 #   suite_packages          Debian source packages; the first gives the version of the table
 #   suite_needs             Debian packages that must be installed for it, if any
 #   suite_quick=yes         it takes seconds: `make test` runs it too, not only `make test-full`
-#   suite_build             in an empty folder, with $CC, $CXX and $flags: build what is tested
+#   suite_build             in an empty folder, with $CC, $CXX and $flags: build the tests
 #   suite_run               in the same folder: run the tests, each process through `run_test`
 #   suite_tests             standard input: what all tests of one build printed; standard output:
 #                           a line "passed|failed|skipped NAME" for each test
-#   suite_same              filter: leaves what must be the same in both builds of a test's output
+#   suite_same              filter: keeps the part of a test's output that both builds must share
 #                           (default: all of it); builds are in folders "native" and "traced"
 #   suite_counts            compare calls with callgrind's, by `count_calls` (default: nothing)
-# and is told $flavour (native or instrumented), $full (1: all of it), $sources (folder of the
+# and gets $flavour (native or instrumented), $full (1: all of it), $sources (folder of the
 # packages' sources), $JOBS.
 #
 # The baseline is built by the same compiler without the plugin, and runs in the same environment.
-# Traces are analysed as they come and deleted; what stays is a line of facts for each process.
+# Traces are analysed as they come and deleted; a line of facts for each process stays.
 
 say() {
 	echo "$name: $*" >&2
@@ -186,7 +186,7 @@ run_suite() {
 			version=$(dpkg-parsechangelog -l "$folder/debian/changelog" -S Version)
 	done
 
-	# Both builds first, then the tests: what is built wrongly shows at once.
+	# Both builds first, then the tests: a wrong build shows at once.
 	for flavour in native instrumented; do
 		results=$work/$name/$flavour.results
 		mkdir "$results"

@@ -18,8 +18,8 @@ import json
 import os
 import sys
 
-# Each of these says that a stack or the trace was not whole. Nothing of the kind may be there,
-# unless events were lost, which is counted and told.
+# Each of these says that a stack or the trace was not whole. None may be there, unless events were
+# lost, which is counted and reported.
 ODDITIES = ("unmatched_enters", "unmatched_exits", "unknown_resyncs", "backwards", "holes",
             "problems", "cut", "began_before", "dropped")
 COLUMNS = ("suite", "version", "processes", "functions", "events", "lost", "tests", "same",

@@ -75,7 +75,7 @@ int teeperf_bare_is_outside(const void *base, uint64_t size)
 	extern const char _end __attribute__((visibility("hidden")));
 	const char *from = base;
 	char here;
-#ifdef EMULATED // what is mapped comes behind the stack, which this function is at the end of
+#ifdef EMULATED // mapped memory comes behind the stack, whose end this function is at
 	const char *top = &here;
 #else
 	const char *top = (const char *)UINTPTR_MAX;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stands between a program of test/lib/calls_* and what calls it, which the linker is told to do
+// Stands between a program of test/lib/calls_* and its caller, by options of the linker
 // (--wrap=main, --wrap=pthread_create): runs it SIDE_TIMES times in one process and, with one of
 // the following, is its host. Not instrumented.
 //

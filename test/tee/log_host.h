@@ -39,7 +39,7 @@ static inline void host_make_log(struct teeperf_log_header *header, uint32_t chu
 	header->magic = TEEPERF_LOG_MAGIC;
 }
 
-/* What is in a log in the end. */
+/* The final contents of a log. */
 struct host_sums {
 	uint64_t events;
 	uint64_t lost;

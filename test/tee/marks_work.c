@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In place of work.c, for tests of marks on other platforms: a mark says how many calls of step
-// came before it. No libc. test/lib/check_marks.py knows what is marked.
+// came before it. No libc. test/lib/check_marks.py knows the marks.
 #include "work.h"
 
 #include <teeperf/teeperf.h>

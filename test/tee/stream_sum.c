@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks the frames of a stream (stream.h), apart from the recorder's reader, and prints what is in
-// them.
+// Checks the frames of a stream (stream.h), apart from the recorder's reader, and prints their
+// contents.
 //
 //   stream_sum FILE
 #include <stdio.h>
@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 		uint64_t words[TEEPERF_FRAME_MAX / 8];
 		struct teeperf_chunk chunk;
 	} body;
-	static uint64_t log[1 << 15];          // what is before the chunks
+	static uint64_t log[1 << 15];          // the part before the chunks
 	static unsigned char seen[4096][4096]; // by thread and sequence number
 	const struct teeperf_log_header *header = (const void *)log;
 	struct teeperf_frame head;

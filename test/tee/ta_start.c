@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A trusted application without libc, and what OP-TEE is around it: nobody calls constructors, the
-// thread pointer is another one in each command and points nowhere, and the log is mapped for the
-// time of a command only, elsewhere each time. A check of the log costs a system call there: more
-// than one in a command is an error. Not instrumented.
+// A trusted application without libc, and an imitation of OP-TEE around it: nobody calls
+// constructors, the thread pointer is another one in each command and points nowhere, and the log
+// is mapped for the time of a command only, elsewhere each time. A check of the log costs a system
+// call there: more than one in a command is an error. Not instrumented.
 //
-//   PROGRAM ROUNDS COMMANDS [outside]      exits with 7; 'outside': also calls what is instrumented
+//   PROGRAM ROUNDS COMMANDS [outside]      exits with 7; 'outside': also calls instrumented code
 //                                          between commands
 #include <stddef.h>
 #include <stdint.h>

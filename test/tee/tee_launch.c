@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 		perror("close_range");
 	char *none[] = {NULL};
 #if defined(__x86_64__)
-	// Inherited by the program; this one has come to its end: libc reads that clock, too.
+	// The program inherits it. This comes last here, since libc reads that clock, too.
 	if (!strcmp(argv[1], "none") && prctl(PR_SET_TSC, PR_TSC_SIGSEGV))
 		return 77;
 #endif

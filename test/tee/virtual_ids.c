@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * virtual_ids PROGRAM ARGUMENT...: run it with numbers of its own for its threads, as a library OS
- * gives them: gettid and getpid say 1, 2, ... in the order in which threads ask. The numbers that
- * the host knows are to be had by /proc/thread-self only. It becomes the program; a child of it
- * answers. 77: the kernel has no notifications of system calls for us.
+ * gives them: gettid and getpid say 1, 2, ... in the order in which threads ask. Only
+ * /proc/thread-self shows the host's numbers. It becomes the program; a child of it answers. 77:
+ * the kernel has no notifications of system calls for us.
  */
 #define _GNU_SOURCE
 #include <errno.h>

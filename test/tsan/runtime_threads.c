@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime under ThreadSanitizer: threads that come and go and record, count and resynchronise,
 // while others switch recording, add and remove modules and counted objects, and the host, here a
-// thread as well, takes what is complete and hands chunks out again.
+// thread as well, takes complete chunks and hands them out again.
 //
 //   runtime_threads ROUNDS
 //
@@ -222,7 +222,7 @@ static void count(unsigned function)
 static void *record(void *unused)
 {
 	(void)unused;
-	// So many that they fill chunks.
+	// Enough events to fill chunks.
 	for (unsigned i = 0; i < EVENTS; i++) {
 		const uint64_t position = event(0x10000);
 		count(i % COUNTED);

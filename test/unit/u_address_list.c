@@ -113,7 +113,7 @@ static void lines(void **state)
 	tp_address_list_release(&list);
 	assert_int_equal(read_pieces(&list, "", 0, 1, &err), 0);
 	assert_int_equal(list.count, 0);
-	// A line that is longer than what is read at once is no address.
+	// A line that is longer than one read is not an address.
 	memset(text, 'x', COUNT * 12);
 	assert_int_equal(read_pieces(&list, text, COUNT * 12, 4096, &err), TP_ERR_SYNTAX);
 	tp_address_list_release(&list);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lists: which line decides, what is refused and where, and the index against a plain walk.
-// One file above 600 lines: tables of cases, and the few functions that all of them use.
+// Lists: which line decides, the refused lines and their places, and the index against a plain
+// walk. One file above 600 lines: tables of cases, and the few functions that all of them use.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

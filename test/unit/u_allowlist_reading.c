@@ -145,7 +145,7 @@ static void test_names(void **state)
 	expect(read, "put(int) const [clone .part.0] [clone .cold]",
 	    "put(int) const [clone .part.0] [clone .cold]|put(int) const|put");
 	expect(read, "put.part.0", "put.part.0|put");
-	// What is made from a template begins with the type that it returns.
+	// The name of a template's instance begins with its return type.
 	expect(read, "int tmpl<int>(int)",
 	    "int tmpl<int>(int)|int tmpl<int>|tmpl<int>(int)|tmpl<int>");
 	expect(read, "char const* A::f<int>(int) const [clone .cold]",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Predicates of where: lines: what holds, and what is refused, where and with which words.
+// Predicates of where: lines: which hold, and which are refused, with place and message.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -362,7 +362,7 @@ static void filtered_samples_are_scaled(void **state)
 	}
 }
 
-// What is shown decides: more calls that were not recorded count as well.
+// The displayed number decides: calls that were not recorded count as well.
 static void samples_are_sorted_by_what_they_stand_for(void **state)
 {
 	(void)state;

@@ -455,7 +455,7 @@ static void test_selections_in_order(void **state)
 	assert_int_equal(header->switches[1], 2001 << 1 | 1);
 }
 
-// What is left out is counted by what recording began with.
+// The functions of the recording's beginning count as left out.
 static void test_left_out_at_first(void **state)
 {
 	(void)state;

@@ -104,7 +104,7 @@ static void test_two_lists_show_a_line(void **state)
 {
 	(void)state;
 	double factor = 0;
-	// 3 % that no choice changes, and 0.8 of what is asked.
+	// 3 % that no choice changes, and 0.8 of the budget.
 	const struct tp_autotune_try tries[] = {
 	    tried(1, 0.05, 0.07, 0.5), tried(1.6, 0.048, 0.054, 0.4)};
 	assert_int_equal(tp_autotune_next(tries, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
@@ -141,7 +141,7 @@ static void test_room_is_used_once(void **state)
 	near(factor, 0.4);
 	tries[1] = tried(0.4, 0.05, 0.01, 0.6);
 	assert_int_equal(tp_autotune_next(tries, 2, 0.05, 0, 3, &factor), TP_AUTOTUNE_DONE);
-	// What is measured may be too good to be true.
+	// The measured overhead may be too good to be true.
 	tries[0] = tried(1, 0.05, 0.0, 0.5);
 	assert_int_equal(tp_autotune_next(tries, 1, 0.05, 0, 3, &factor), TP_AUTOTUNE_AGAIN);
 	near(factor, 0.25);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is written where a thread goes over the border of a TEE, and the numbers by which both sides
+// The records of a thread that crosses the border of a TEE, and the numbers by which both sides
 // know a crossing.
 #include <pthread.h>
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void test_numbers(void **state)
 	expect_word(6, TEEPERF_CONTROL_CALL_OUT);
 	__teeperf_border(TEEPERF_CONTROL_RETURN_IN, 0x7ffe1000);
 	expect_word(6, TEEPERF_CONTROL_RETURN_IN);
-	// The number alone, of a call that has begun; and what is no border.
+	// The number alone, for a call that has begun; and records that are not borders.
 	__teeperf_border(TEEPERF_CONTROL_CALL_OUT, 3);
 	expect_word(6, TEEPERF_CONTROL_CALL_OUT);
 	expect_word(2, TEEPERF_CONTROL_CROSSING);
@@ -176,7 +176,7 @@ static struct operation make_command(uint32_t type)
 	    .more = &memory};
 }
 
-// What is given of the log: the other side's part, and whose call it takes that for.
+// The part of the log that the other side gets, and whose call it takes that for.
 static void arrive(const struct operation *command, uint64_t number)
 {
 	const uint64_t label = -(uint64_t)command->parameters[2].size % TEEPERF_LABEL_ROOM;
@@ -244,8 +244,8 @@ static void test_command_many(void **state)
 		arrive(&commands[i], i + 1);
 }
 
-// What is not all of the log, for both to write, stays as it is; so does all where the program has
-// told of the call.
+// A command without the whole log, or with a log that only one side writes, stays as it is; so does
+// every command whose call the program has reported.
 static void test_command_left_alone(void **state)
 {
 	(void)state;
@@ -276,7 +276,7 @@ static void test_command_left_alone(void **state)
 	}
 	__teeperf_command(NULL);
 	expect_word(1, TEEPERF_CONTROL_CALL_OUT);
-	// By hand: it is told once more, for what was called between.
+	// By hand: it is reported once more, because of calls between the two.
 	struct operation command = whole;
 	__teeperf_border(TEEPERF_CONTROL_CALL_OUT, 77);
 	expect_word(1, TEEPERF_CONTROL_CALL_OUT);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The programs that time functions of the kernel's SGX driver, on other functions: each call by a
-// thread of the process is told once, with its number and a duration, and none of another process.
-// What the kernel does not have is left out, and said.
+// thread of the process is reported once, with its number and a duration, and none of another
+// process. Functions that the kernel lacks are left out, and reported.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

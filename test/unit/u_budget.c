@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// 'record --budget': what is learnt from chunks, and what is chosen by it.
+// 'record --budget': the facts from chunks, and the choices that follow from them.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

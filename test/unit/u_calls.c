@@ -264,7 +264,7 @@ static void ignore_call(void *context, const struct tp_call *call)
 	(void)call;
 }
 
-// A range needs the slow way for each record; both come to the same, and so does a sink.
+// A range needs the slow way for each record; both have the same result, and so does a sink.
 static void the_quick_way_is_the_same(void **state)
 {
 	(void)state;

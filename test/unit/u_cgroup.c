@@ -68,7 +68,7 @@ static void version_2(void **state)
 	put("unified/user/app/cpu.stat", "usage_usec 2500\n");
 	tp_cgroup_read(&cgroup, readings);
 	expect("cgroup-cpu", 2500000);
-	// What is no longer told is not 0.
+	// A value that is no longer available is unknown, not 0.
 	assert_false(readings[1].known);
 	assert_true(cgroup.meters[1].flags & TEEPERF_METER_BROKEN);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Choosing under a budget: against all choices that there are, for small programs; what is decided
-// beforehand; sampling, counting, the log's budget, and the path term.
+// Choosing under a budget: against all possible choices, for small programs; choices that are
+// certain beforehand; sampling, counting, the log's budget, and the path term.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -184,8 +184,8 @@ static void cheap_events_are_not_sampled(void **state)
 	assert_int_equal(items[1].level, TP_CATEGORY_SAMPLE);
 }
 
-// Events and samples have bounds of their own, and no choice exceeds them; what events name is none
-// of samples'.
+// Events and samples have bounds of their own, and no choice exceeds them; the bound of events does
+// not limit samples.
 static void samples_have_a_bound_of_their_own(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chunks, packed and unpacked: random and odd records come back as they were, the codes are those
-// that the format document names, and what is wrong in a packed chunk is found.
+// Chunks, packed and unpacked: random and odd records survive unchanged, the codes are those of the
+// format document, and faults of a packed chunk are found.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What steers a terminal is gone, what is a letter stays.
+// Control sequences of a terminal are removed, letters stay.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -330,15 +330,15 @@ static void short_calls_bring_their_looks(void **state)
 	assert_int_equal(self_of("f"), 5000 - 5 * 100);
 	assert_int_equal(uncertainty_of("f"), UINT64_MAX);
 	end();
-	// What else is left out or part of its caller has costs that are no longer told apart.
+	// Other functions that are left out or part of their callers have costs that are not
+	// separate any more.
 	analyse_as(text, (struct tp_analysis_options){.compensate = true, .depth = 1});
 	assert_int_equal(self_of("f"), 5000 - 5 * 100);
 	assert_int_equal(uncertainty_of("f"), UINT64_MAX);
 	end();
 }
 
-// What is measured here is a time, of which no test can know how long it is; but its parts can be
-// known.
+// The measured cost is a time, which no test can predict; but its parts are predictable.
 static void a_cost_has_parts(void **state)
 {
 	(void)state;

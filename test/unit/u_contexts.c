@@ -52,7 +52,7 @@ struct program {
 	uint64_t time;
 	uint64_t words[WORDS + 4];
 	uint32_t count;
-	// What is to come out.
+	// Expected results.
 	uint64_t calls[FUNCTIONS], inclusive[FUNCTIONS];
 	uint64_t busy, contexts, left, open;
 };
@@ -275,7 +275,7 @@ static void hostile(void **state)
 	}
 }
 
-// Ten thousand stacks, each come back to by turns: none of it may take a search.
+// Ten thousand stacks, to which the program returns by turns: none of this may take a search.
 static void many(void **state)
 {
 	(void)state;

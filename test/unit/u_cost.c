@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Shares and times as people write them, and what is neither.
+// Shares and times as people write them, and texts that are neither.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

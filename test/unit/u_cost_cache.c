@@ -119,7 +119,7 @@ static void damaged(void **state)
 	assert_false(is_kept(&key));
 	store(text, size);
 	assert_true(is_kept(&key));
-	// What is damaged is replaced.
+	// A damaged file is replaced.
 	store("", 0);
 	tp_cost_cache_write(&key, &given);
 	assert_true(is_kept(&key));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counters of the kernel: names, what is counted of whom, and what is said where there is nothing
-// to count.
+// Counters of the kernel: names, the events of each thread that they count, and the messages where
+// there is nothing to count.
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,7 +118,7 @@ __attribute__((no_sanitize_address, no_sanitize_thread)) static void touch(
 		memory[i * PAGE] = 1;
 }
 
-// Touch COUNT pages of its own in a child, which starts when it is told to.
+// Touch COUNT pages of its own in a child, which waits for a start signal.
 static uint64_t faults_of(size_t count)
 {
 	int start[2];
@@ -205,7 +205,7 @@ static void a_process_that_has_ended_is_told(void **state)
 	tp_counters_close(&counters);
 }
 
-// In a child that is nobody: 0, or the line of what is wrong.
+// In a child without privileges: 0, or the line of the failed check.
 static int look_as_nobody(void)
 {
 	if (setgid(65534) || setuid(65534))

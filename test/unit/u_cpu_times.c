@@ -146,7 +146,8 @@ static void an_ended_process_is_exact_and_bounds_what_its_threads_tell(void **st
 	region.threads[0].cpu_ns = UINT64_MAX;
 	result(&thread);
 	assert_int_equal(thread.cpu_ns, seen_ns);
-	// Nor is a thread's number the thread for ever: this one is none of the process'.
+	// Nor does a number always belong to the same thread: this one is not a thread of the
+	// process.
 	region.threads[1] = (struct teeperf_thread){.os_tid = 1, .ended = 1, .cpu_ns = UINT64_MAX};
 	assert_int_equal(result(&thread).thread_count, 1);
 	remove_log();

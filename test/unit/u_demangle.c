@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Demangling: what is a mangled name and what only looks like one.
+// Demangling: mangled names, and texts that only look like one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The hash of code: the runtime's of what is in memory and the analyzer's of the file are the same,
-// and change with code and names.
+// The hash of code: the runtime's of the memory and the analyzer's of the file are the same, and
+// change with code and names.
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,7 +116,7 @@ static void test_both_sides_agree(void **state)
 	image.first.gates[1] = 2;
 	assert_int_equal(in_memory(), hash);
 	assert_int_equal(in_file(), hash);
-	// What is not in the range is not, either.
+	// Bytes outside of the range are not in it, either.
 	image.code[0]++;
 	image.code[CODE_SIZE / 8 - 1]++;
 	assert_int_equal(in_file(), hash);

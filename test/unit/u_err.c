@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Error reports: what is filled in, what is cut off, and the line that is made of it.
+// Error reports: filled-in fields, cut-off texts, and the resulting line.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +101,7 @@ static void test_excerpts(void **state)
 	expect_excerpt("\ta\x01[", 4, "bad\n   a [\n     ^");
 	expect_excerpt("\xc3\xa4\xc3\xb6[", 5, "bad\n  \xc3\xa4\xc3\xb6[\n    ^");
 
-	// Of a long line, what is around the place.
+	// The excerpt of a long line is the part around the place.
 	char line[301];
 	memset(line, 'a', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\0';
@@ -122,8 +122,7 @@ static void test_excerpts(void **state)
 		assert_int_equal(err.caret % 2, 0);
 	}
 
-	// Of bytes that are no characters so many may be left out at the end that the place is
-	// among them.
+	// If the bytes are not characters, the cut at the end may include the place.
 	memset(line, 0xa1, sizeof(line) - 1);
 	tp_err_set_line(&err, TP_ERR_SYNTAX, "x", 1, 200, "bad");
 	tp_err_set_excerpt(&err, line, sizeof(line) - 1);

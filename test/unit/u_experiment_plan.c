@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Plans of experiments: what is read, what is refused and where, the grid, its order, and
-// placeholders.
+// Plans of experiments: accepted plans, refused ones with the place of the fault, the grid, its
+// order, and placeholders.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -196,7 +196,7 @@ static void on_leave(void *context, const struct tp_call *call)
 	assert_true(call->node && analysis.threads[0].profile.nodes[call->node].function);
 }
 
-// Of calls that are only the way to what is in focus, own times do not count: as in the sums.
+// Own times of calls that only lead to the focus do not count: as in the sums.
 static void calls_out_of_focus(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is added to a packed buffer comes out of zlib again, whatever its size; a buffer that fails
-// is told.
+// Bytes that are added to a packed buffer, in any number, come out of zlib again; a failed buffer
+// is reported.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

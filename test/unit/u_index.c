@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The hash index: what is put in is found, also where all hashes are the same, and after growing.
+// The hash index: each item is found again, even where all hashes are the same, and after growing.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Inventories: what the text says, what merging makes of it, what is refused and how.
+// Inventories: the contents of the text, the result of merging, and refused texts with their
+// messages.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +99,7 @@ static void test_fields(void **state)
 	assert_int_equal(put->sample, 16);
 	assert_string_equal(put->by_file, "x:y.allow");
 	assert_int_equal(put->by_line, 3);
-	assert_int_equal(put->call_count, 1); // only what is in the inventory
+	assert_int_equal(put->call_count, 1); // only callees in the inventory
 	assert_ptr_equal(&inventory.functions[put->calls[0].function], tiny);
 	assert_int_equal(put->calls[0].sites, 2);
 	assert_true(put->calls[0].frequency > 31 && put->calls[0].frequency < 32);

@@ -179,7 +179,7 @@ static void suspicious(void **state)
 	expect("name:*\\[abi:cxx11\\]*\n", "");
 }
 
-// What can be told without a program, and what only of lists that are meant for it.
+// Findings that need no program, and those of lists that are meant for it.
 static bool is_shared(const char *file)
 {
 	return strcmp(file, "test.allow") == 0;

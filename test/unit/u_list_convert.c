@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lists of other tools: what each format becomes, what is lost and said so, that decisions are the
-// other tool's, and round trips.
-// One file above 600 lines: a test is a list as text and what becomes of it, by the same few
-// functions.
+// Lists of other tools: what each format becomes, which losses are reported, that decisions are the
+// other tool's, and round trips. One file above 600 lines: a test is a list as text and what
+// becomes of it, by the same few functions.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +144,8 @@ static void test_tau(void **state)
 	    "name:N::g(int\\*)=skip\n"
 	    "# not imported, TeePerf instruments whole functions only: loops routine=\"#\"\n",
 	    "9: 'loops routine=\"#\"' is not imported: TeePerf instruments whole functions only\n");
-	// What is to be included must be so by both lists; what is excluded is so in any case.
+	// A function is included only if both lists include it; a function on a list to exclude is
+	// excluded in any case.
 	imports("tau",
 	    "BEGIN_FILE_INCLUDE_LIST\nmain.c\nsrc/*.cpp\nEND_FILE_INCLUDE_LIST\n"
 	    "BEGIN_INCLUDE_LIST\nint main(#) C\nEND_INCLUDE_LIST\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is different between two lists, and what a list costs.
+// The differences between two lists, and the cost of a list.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

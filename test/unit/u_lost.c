@@ -171,7 +171,7 @@ static void make_some(void)
 		make(0x501000);
 }
 
-// So many that they look, in vain.
+// Enough events that the thread looks for a chunk, in vain.
 static void make_many(void)
 {
 	for (int i = 0; i < 100; i++)

@@ -72,7 +72,7 @@ static void test_names(void **state)
 	name[TEEPERF_MARK_NAME + 1] = '\0';
 	expect_word(6, TEEPERF_CONTROL_MARK);
 	expect_text(name);
-	// What is no mark is nothing.
+	// A word that is not a mark leaves no record.
 	__teeperf_mark(TEEPERF_CONTROL_LOST, "lost");
 	__teeperf_mark(TEEPERF_KIND_RESYNC | 0x401000, "resync");
 	assert_int_equal(words_of(0)[at], 0);

@@ -266,7 +266,7 @@ static void windows_share_the_functions(void **state)
 	}
 }
 
-// What is on the list and has no events is in each window: it is counted or sampled.
+// Functions on the list without events are in each window: they are counted or sampled.
 static void what_has_no_events_stays_on(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is done with a region at the word of a stream: words go to their places in the tables and
-// nowhere else, wherever a frame begins and ends; chunks go where the drain has room.
+// The effect of a stream on a region: words go to their places in the tables and nowhere else,
+// wherever a frame begins and ends; chunks go where the drain has room.
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -107,7 +107,7 @@ static void larger_tables(void **state)
 	assert_int_equal(((uint64_t *)(region.threads + TP_REGION_THREADS))[0], behind);
 }
 
-// Of the header what is the program's, whatever else is sent.
+// Only the program's part of the header, whatever else is sent.
 static void words_of_the_header(void **state)
 {
 	(void)state;

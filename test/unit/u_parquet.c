@@ -97,7 +97,7 @@ static void test_smallest(void **state)
 {
 	int64_t numbers[ROWS];
 	(void)state;
-	// Few, and far apart; slowly rising; a pattern that zstd finds in what is as it is.
+	// Few values, and far apart; slowly rising ones; a pattern that zstd finds in plain values.
 	for (uint32_t i = 0; i < ROWS; i++)
 		numbers[i] = (int64_t)((next_random() % 5) * UINT64_C(0x9e3779b97f4a7c15));
 	assert_smallest(numbers, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Parquet's encodings: what is written is read, of any width and number; an example of the format's
-// own document.
+// Parquet's encodings: values of any width and number are read as they were written; an example of
+// the format's own document.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void assert_delta(const int64_t *numbers, uint32_t count, uint32_t size)
 	tp_buf_init(&buf);
 	tp_parquet_add_delta(
 	    &buf, size == 4 ? (const void *)narrow : (const void *)numbers, size, count);
-	// In a block of its own, so that a sanitizer sees what is read behind its end.
+	// In a block of its own, so that a sanitizer sees reads behind its end.
 	char *copy = malloc(buf.size + 1);
 	memcpy(copy, buf.data, buf.size);
 	assert_true(tp_parquet_read_delta(copy, buf.size, size, count, read, &used));

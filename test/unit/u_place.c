@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Files that somebody else has been told of: what is taken, what is refused and left as it was, and
-// what is free there.
+// Files whose names others know: which are used, which are refused and left as they were, and which
+// places in them are free.
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <setjmp.h>
@@ -129,7 +129,7 @@ static void what_is_there_already(void **state)
 	make((off_t)(8 * CHUNK), (off_t)CHUNK - 1, "x", 1);
 	assert_int_equal(open_place(&place), 0);
 	assert_int_equal(file.room, 7 * CHUNK);
-	// What is before the place, and behind what is needed, is others'.
+	// The bytes before the place, and behind the log, belong to others.
 	const int fd = open("log", O_WRONLY | O_CLOEXEC);
 	assert_int_equal(pwrite(fd, "y", 1, (off_t)(5 * CHUNK)), 1);
 	assert_int_equal(tp_place_check(&place, &file, 4 * CHUNK, &err), 0);

@@ -148,7 +148,7 @@ static void growth(void **state)
 	check_supply(first);
 	assert_true(!tp_region_grow(&region)); // nothing was drawn yet
 	assert_int_equal(region.committed, first);
-	// So many are drawn that the supply is just low.
+	// Draw chunks until the supply is just low.
 	region.header->tail = first - TP_REGION_LOW_FIRST_CHUNKS;
 	assert_true(tp_region_grow(&region));
 	check_supply(first + TP_REGION_STEP_CHUNKS);
@@ -164,7 +164,7 @@ static void growth(void **state)
 	tp_region_release(&region);
 }
 
-// What is to be ahead is fetched in steps though nothing is drawn, and no more than that.
+// The chunks ahead are fetched in steps though nothing is drawn, and no more than these.
 static void ahead(void **state)
 {
 	(void)state;
@@ -197,7 +197,7 @@ static void lows(void **state)
 	(void)state;
 	assert_int_equal(tp_region_low(0, 0), TP_REGION_LOW_FIRST_CHUNKS);
 	assert_true(tp_region_low(0, 0) < TP_REGION_AHEAD_CHUNKS);
-	// Half of what is there at first: then as much again is in reserve, and more.
+	// If half of the first chunks are used, then at least as many again are in reserve.
 	assert_true(tp_region_low(TP_REGION_AHEAD_CHUNKS / 2, 0) > TP_REGION_AHEAD_CHUNKS);
 	assert_int_equal(tp_region_low(TP_REGION_LOW_CHUNKS, 0), TP_REGION_LOW_CHUNKS);
 	assert_int_equal(tp_region_low(UINT64_MAX, 0), TP_REGION_LOW_CHUNKS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is copied of a ring that is being written: whole records only.
+// The copy of a ring that is being written has whole records only.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -50,7 +50,7 @@ static uint64_t find(const struct tp_rule_index *index, const char *text, uint64
 	return tp_rule_index_search(index, &reading, 1, floor, best, NULL);
 }
 
-// Marks what is found in an array of flags by rank.
+// Marks each found item in an array of flags by rank.
 static uint64_t mark(void *context, uint64_t rank, uint64_t floor)
 {
 	((bool *)context)[rank] = true;

@@ -232,7 +232,7 @@ struct program {
 	uint32_t count;
 	struct tp_off_stretch stretches[WORDS];
 	uint32_t stretch_count;
-	// What is to come out.
+	// Expected results.
 	struct tp_off self[FUNCTIONS];
 	struct tp_off calls[WORDS]; // of each call that has ended, in this order
 	uint32_t ended;

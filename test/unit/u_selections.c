@@ -61,7 +61,7 @@ static void long_lists_are_used(void **state)
 	tp_arena_release(&arena);
 }
 
-// What is kept is right, and behind it no record is taken for one of a function that was off.
+// The kept part is right, and behind it no record is attributed to a function that was off.
 static void too_many_end(void **state)
 {
 	(void)state;

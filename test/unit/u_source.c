@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sources of bytes: files and memory give the same, and neither gives what is not there.
+// Sources of bytes: files and memory give the same bytes, and neither reads beyond its end.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

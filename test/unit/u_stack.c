@@ -409,7 +409,7 @@ static void gaps(void **state)
 	}
 }
 
-// What a stack is after a resync to each position that a program can come back to.
+// The stack after a resync to each position to which a program can return.
 static void resyncs(void **state)
 {
 	(void)state;

@@ -145,7 +145,7 @@ static void expect_same(const struct tp_stack *a, const struct tp_stack *b)
 	}
 }
 
-// All calls that a sink was told of, in whatever order.
+// All calls that a sink received, in any order.
 struct heap {
 	const struct tp_profile *profile; // that call->node is of
 	uint64_t count;
@@ -169,7 +169,7 @@ static void take_call(void *context, const struct tp_call *call)
 static uint32_t joined;
 static uint32_t stepped;
 
-// The same with sinks: each call is told once, by the part that has it or by the thread.
+// The same with sinks: each call is reported once, by the part that has it or by the thread.
 static void compare_calls(const uint32_t *at, uint32_t parts)
 {
 	struct heap all = {.product = 1};

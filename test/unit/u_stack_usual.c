@@ -88,8 +88,8 @@ static void add_odd(uint32_t name, uint32_t time, uint32_t *depth)
 	}
 }
 
-// COUNT words of a program with so many FUNCTIONS. HOSTILE: in how many of a thousand records
-// something odd happens.
+// COUNT words of a program with FUNCTIONS functions. HOSTILE: the number of odd records in a
+// thousand.
 static void make_records(uint32_t count, uint32_t functions, uint32_t hostile)
 {
 	static uint32_t open[DEPTH_MAX];
@@ -126,7 +126,7 @@ struct side {
 	struct tp_profile profile;
 	struct tp_stack stack;
 	struct tp_call_sink sink;
-	uint64_t told; // a hash of all that the sink was told, in order
+	uint64_t told; // a hash of all that the sink received, in order
 	uint64_t calls;
 };
 
@@ -315,7 +315,7 @@ static void damaged_traces(void **state)
 	}
 }
 
-// So many that nodes are far away, and ended calls wait for theirs.
+// Enough paths that nodes are far away, and ended calls wait for theirs.
 static void many_paths(void **state)
 {
 	(void)state;
@@ -366,8 +366,8 @@ static void few_records_are_unusual(void **state)
 	assert_int_equal(side.stack.counts.events, 1000001);
 	assert_int_equal(side.profile.node_count, 6);
 	assert_int_equal(side.stack.unusual, 5);
-	// A call that calls nothing takes no frame: what is above the deepest call that does was
-	// used once, by a new path.
+	// A call that calls nothing takes no frame: the frames above the deepest call that calls
+	// another were used once, by a new path.
 	assert_int_equal(side.stack.depth, 2);
 	assert_true(side.stack.frames[2].position > FIRST_POSITION + 8 * UINT64_C(900000));
 	assert_true(side.stack.frames[3].position < FIRST_POSITION + 8 * UINT64_C(16));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Switching: who may ask for it, what is noted, and that the last request counts.
+// Switching: who may ask for it, the records of it, and that the last request counts.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -36,8 +36,7 @@ static void start(uint64_t control)
 	unlink(getenv(TEEPERF_LOG_ENV));
 }
 
-// What is recorded is what happens while it is on, and a tick belongs to what came before the
-// switch.
+// Only events while it is on are recorded, and a tick belongs to the time before the switch.
 static void test_program_switches(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Switches gathered from a log that keeps only the last ones: what is missing never hides records.
+// Switches gathered from a log that keeps only the last ones: missing switches never hide records.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +101,7 @@ static void too_fast(void **state)
 	}
 }
 
-// Between what is known before and after, recording counts as switched on.
+// Between the known switches before and after, recording counts as switched on.
 static void missing_is_on(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is kept by build ID: comes back as it was, is not used when it is damaged, does not grow for
-// ever.
+// Symbols that are kept by build ID: they are read back unchanged, damaged ones are not used, and
+// their size has a limit.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -96,7 +96,7 @@ static void lines_of_this_program(void **state)
 	tp_arena_release(&arena);
 }
 
-// What is found without libdwarf is what libdwarf finds, of all functions of this program.
+// The quick search finds what libdwarf finds, for all functions of this program.
 static void quickly_as_slowly(void **state)
 {
 	(void)state;
@@ -129,7 +129,7 @@ static void quickly_as_slowly(void **state)
 	free(slow);
 }
 
-// Each part finds what is in its units, and all together find everything once.
+// Each part searches its own units, and all together find everything once.
 static void in_parts(void **state)
 {
 	(void)state;

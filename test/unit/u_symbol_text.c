@@ -75,7 +75,7 @@ static void malformed_lines_are_counted(void **state)
 	}
 }
 
-// Addresses that share their low half are told apart if they are known whole.
+// Addresses that share their low half are distinct if they are known whole.
 static void whole_addresses(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names of functions: which module an address belongs to, what is said where there is no name, and
-// that this program's own functions are found through any load bias.
+// Names of functions: which module an address belongs to, the note where there is no name, and that
+// this program's own functions are found with any load bias.
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

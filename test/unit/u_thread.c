@@ -113,7 +113,7 @@ static void test_promise_without_chunk(void **state)
 	assert_int_equal(states[2], TEEPERF_CHUNK_OWNED);
 }
 
-// Mode ring: a log whose threads keep so many chunks.
+// Mode ring: a log whose threads keep this number of chunks.
 static void attach_ring(uint32_t keeps)
 {
 	make_log(TEEPERF_CLOCK_SOFT_TSC);
@@ -337,7 +337,7 @@ static void *thread_with_destructor(void *argument)
 	return NULL;
 }
 
-// What destructors log that run behind the runtime's own is told to the host too.
+// Events of destructors that run behind the runtime's own are reported to the host, too.
 static void test_destructors_log(void **state)
 {
 	(void)state;
@@ -494,7 +494,7 @@ static void test_largest_ring(void **state)
 	assert_int_equal(header->tail, 4);
 }
 
-// With one chunk and no other to be had: that one is given back, and drawn again.
+// With one chunk and no other available: that one is given back, and drawn again.
 static void test_ring_without_room(void **state)
 {
 	(void)state;

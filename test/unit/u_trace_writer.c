@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The recorder's writer, read by the analyzer's reader; and what is left of a file when the disk is
+// The recorder's writer, read by the analyzer's reader; and the rest of a file when the disk is
 // full or nothing was recorded.
 #include <fcntl.h>
 #include <setjmp.h>
@@ -184,7 +184,7 @@ static void chunks_are_packed(void **state)
 		chunk.records[i] = (0x401000 + i % 4) << 32 | i * 20;
 	start_packing(3);
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
-	// What would not become smaller is left as it is, and so is what is no chunk.
+	// A chunk that would not become smaller stays as it is, and so do other sections.
 	chunk.header.used = sizeof(chunk.header) + 8;
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, chunk.header.used);
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, &chunk, 500);

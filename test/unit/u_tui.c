@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf tui without a terminal: pages, order, search, filter, history, trees, calls, other data,
-// and what is drawn, which never leaves the screen, whatever is pressed.
+// and the output, which never leaves the screen, whatever keys are pressed.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -254,7 +254,7 @@ static void test_search(void **state)
 	assert_string_equal(selected(), "emit");
 	press("//(/\n");
 	assert_true(shows("'/(/'"));
-	// What is typed can be taken back, and left.
+	// Input can be erased, and abandoned.
 	press("/xy");
 	assert_true(shows("search: xy_"));
 	tp_tui_press(&tui, TP_KEY_BACKSPACE);
@@ -276,7 +276,7 @@ static void test_filter(void **state)
 	assert_true(shows("no name matches"));
 	tp_tui_press(&tui, TP_KEY_ESCAPE);
 	assert_string_equal(rows(), "emit main parse read_all");
-	// In a tree, what leads to a match stays, and is open, and so does what is below it.
+	// In a tree, the ancestors of a match stay, and are open; its descendants stay, too.
 	press("t&ars\n");
 	assert_string_equal(rows(), "main .parse");
 	press("j");
@@ -376,7 +376,7 @@ static void test_calls(void **state)
 	press("\n");
 	load();
 	assert_string_equal(rows(), "read_all");
-	// What is not waited for any more is dropped.
+	// Calls that nobody waits for any more are dropped.
 	struct tp_tui_calls none = {0};
 	tp_tui_take_calls(&tui, 77, &none, NULL);
 	assert_false(tp_tui_waits_for(&tui, 77));
@@ -416,7 +416,7 @@ static void test_other_data(void **state)
 	tp_tui_press(&tui, TP_KEY_ESCAPE);
 	assert_string_equal(rows(), "boot main emit parse read_all");
 	assert_string_equal(selected(), "parse");
-	// Who has not moved sees what is first now.
+	// A user who has not moved sees the present first row.
 	press("g");
 	tp_tui_show(&tui, &first.data, true);
 	assert_string_equal(selected(), "emit");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a trace says about its chunks, threads and modules, held against what is there.
+// The trace's statements about its chunks, threads and modules, checked against its contents.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -158,7 +158,7 @@ static void the_end_section(void **state)
 	check_end(false, true, (struct teeperf_trace_end){0}, NULL, 0);
 }
 
-// In a trace of a flight recorder what is missing was overwritten: that is no problem.
+// In a trace of a flight recorder, missing events were overwritten: that is not a problem.
 static void rings_lack_what_was_overwritten(void **state)
 {
 	(void)state;

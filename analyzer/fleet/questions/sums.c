@@ -31,7 +31,8 @@ static const char runs_sql[] =
     "FROM ran";
 enum { RUN_COLUMNS = 12 };
 
-// What is not summed is the newest run's: SQLite takes it from the row of the one max().
+// Columns that are not summed come from the newest run: SQLite takes them from the row of the only
+// max().
 static const char functions_sql[] =
     "SELECT f.linkage, f.function, f.file, f.line, f.same_key, sum(f.calls), sum(f.timed_calls),\n"
     "	sum(coalesce(f.self_cpu_ns, f.self_ns, 0) *\n"

@@ -206,7 +206,7 @@ static bool is_chosen_program(const struct tp_fleet_chosen *chosen, const char *
 	return found;
 }
 
-// The folders in FOLDER whose names begin with the prefix of LEVEL, and what is in them.
+// The folders in FOLDER whose names begin with the prefix of LEVEL, and their contents.
 static int take_folders(struct filling *filling, const char *folder, int level, struct tp_err *err)
 {
 	static const char *const prefixes[] = {"day=", "program=", "run="};

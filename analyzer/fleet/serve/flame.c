@@ -196,8 +196,8 @@ static void add_paths(struct tp_flame_item *item, const struct tp_flame_node *no
 	}
 }
 
-// Each kept path is an item; what is light below one is another item, with the calls from there and
-// the time of all below.
+// Each kept path is an item. Its light children become one more item, with the calls from there and
+// the time of everything below.
 static int make_items(struct tp_flame *flame, struct tp_err *err)
 {
 	uint32_t *smaller = NULL; // of each item its "(smaller)", 0: none yet

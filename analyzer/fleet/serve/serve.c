@@ -26,7 +26,7 @@ struct kept {
 struct tp_serve {
 	struct tp_serve_options options;
 	struct tp_web *web;
-	pthread_mutex_t lock; // of what is below: one answer is made at a time
+	pthread_mutex_t lock; // of the fields below: one answer is made at a time
 	struct tp_serve_store store;
 	struct kept kept[ANSWERS_KEPT];
 	uint64_t clock;

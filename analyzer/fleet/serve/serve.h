@@ -23,7 +23,7 @@ struct tp_serve_options {
 
 struct tp_serve;
 
-/* 0 or a negative tp_error. What is in the options must outlive it. */
+/* 0 or a negative tp_error. The options' strings must outlive it. */
 int tp_serve_start(
     struct tp_serve **serve, const struct tp_serve_options *options, struct tp_err *err);
 const char *tp_serve_url(const struct tp_serve *serve);

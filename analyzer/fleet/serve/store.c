@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is known of a fleet: its runs, read when their files have changed.
+// The runs of a fleet, read again when their files have changed.
 #include "store.h"
 
 #include "analyzer/output/format/parquet_read.h"

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is known of a fleet while it is served: its runs, sets of them that a request chooses, and
- * the sums of a set.
+ * A fleet in the server: its runs, sets of runs that a request chooses, and the sums of a set.
  *
- * A fleet may be larger than memory: 1,000 runs with 100,000 paths each are gigabytes. Of it the
- * table `runs` alone is held. A set's sums are made by reading, once, the columns that they need of
- * the files of its days and programs; a row group without a row of the set is left at its column
- * `run_id`. What is kept of them is as large as the set's different functions and paths, not as its
- * runs: each path's parent is read of those runs alone that had a path which no run before had. The
- * sums of the sets that were asked for last stay, up to a limit, by the hash of the ids of their
- * runs: runs never change, so they do not go stale. One request works at a time, so the limit is
- * one of all.
+ * A fleet may be larger than memory: 1,000 runs with 100,000 paths each are gigabytes. Only the
+ * table `runs` stays in memory. For the sums of a set, one pass reads the needed columns of the
+ * files of its days and programs, and skips a row group after the column `run_id` if no row of it
+ * belongs to the set. The sums need memory for the set's different functions and paths, not for its
+ * runs: a path's parent is read only from runs with a path that no earlier run had. The sums of the
+ * sets that were requested last stay, up to a limit, by the hash of the ids of their runs: runs
+ * never change, so the sums do not go stale. One request works at a time, so all share the limit.
  */
 #ifndef TP_SERVE_STORE_H
 #define TP_SERVE_STORE_H
@@ -129,7 +127,7 @@ struct tp_serve_bucket {
 	uint64_t calls;
 };
 
-/* Sums of a set. What is not asked for is not there. */
+/* Sums of a set. Only the requested ones are there. */
 struct tp_serve_sums {
 	struct tp_serve_sums *next; /* in the store: the one that was used last is first */
 	uint64_t hash[2];

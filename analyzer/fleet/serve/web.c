@@ -282,7 +282,7 @@ static void enter(struct tp_web *web, struct MHD_Connection *connection, enum ph
 	pthread_mutex_unlock(&web->lock);
 }
 
-// A NUL ends texts, so that what is behind one would not be seen.
+// A NUL ends texts and would hide the characters after it.
 static char has_nul;
 
 static void *see_address(void *context, const char *address, struct MHD_Connection *connection)

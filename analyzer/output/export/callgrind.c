@@ -2,10 +2,10 @@
 // The export "callgrind": functions, who calls whom how often, and what that costs, as the chapter
 // "Callgrind Format Specification" of Valgrind's manual has it.
 //
-// The format knows calls between two functions, not paths. So that its readers come to our
-// inclusive times, there is a function (root) that calls what threads begin with, and a function
-// that is called again while it runs is another one, NAME'2, NAME'3, ..., as callgrind itself
-// writes recursion.
+// The format knows calls between two functions, not paths. So that its readers compute our
+// inclusive times, a function (root) calls the first functions of threads, and a function that is
+// called again while it runs becomes another one, NAME'2, NAME'3, ..., as in callgrind's own output
+// for recursion.
 #define _GNU_SOURCE
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/path_sums.h"
@@ -34,7 +34,7 @@ struct graph {
 	struct tp_arena arena; // of all arrays
 	bool threads;          // have nodes
 	uint32_t *first;
-	uint32_t *function_of; // of a node that is none of those that are made up
+	uint32_t *function_of; // of a node, unless it is a made-up one
 	uint32_t node_count;
 	uint64_t *self;
 	struct edge *edges;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * The export "ctf": a directory in the Common Trace Format 1.8 (diamon.org/ctf), as babeltrace2 and
- * Trace Compass read it: `metadata`, text that tells what is in the others, and a stream for each
+ * Trace Compass read it: `metadata`, text that describes the other files, and a stream for each
  * thread.
  *
- * Events are called as those of LTTng's tracing of functions, which Trace Compass makes call stacks
- * of; so are their fields: addr, and of whom, vtid and procname. Names of functions are labels of
- * an enumeration, told once.
+ * Events and their fields (addr, and vtid and procname of the thread) have the names of LTTng's
+ * function tracing, from which Trace Compass makes call stacks. Names of functions are labels of an
+ * enumeration, so each is written once.
  */
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/slices.h"
@@ -46,7 +46,7 @@ struct state {
 	size_t context_size;
 	char name[32]; // of the file
 	struct tp_err err;
-	int code; // of a write that failed, told when the thread ends
+	int code; // of a write that failed, returned when the thread ends
 };
 
 // ---- metadata

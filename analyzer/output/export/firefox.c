@@ -4,9 +4,9 @@
  * its viewer upgrades. The types are those of src/types/profile.ts in
  * https://github.com/firefox-devtools/profiler.
  *
- * A sample is a stretch of time in which the stack was the same, and weighs as many milliseconds.
- * Samples are arrays one behind the other, so that a thread is told three times: for stacks, times
- * and weights.
+ * A sample is a stretch of time in which the stack was the same; its weight is its length in
+ * milliseconds. The samples of a thread are arrays, one behind the other, so the thread is replayed
+ * three times: for stacks, times and weights.
  */
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/digits.h"

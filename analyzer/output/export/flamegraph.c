@@ -90,7 +90,7 @@ static void add_change(const struct tp_flame *flame, double now, double before, 
 	tp_buf_add_char(out, ')');
 }
 
-// What is shown below the mouse.
+// The text that is shown at the mouse.
 static void add_title(const struct tp_flame *flame, const struct tp_flame_frame *frame,
     const char *label, struct tp_buf *out)
 {

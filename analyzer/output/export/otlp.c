@@ -132,7 +132,7 @@ static uint64_t add_string(struct writer *writer, const char *text)
 
 // ---- the dictionary
 
-// Item 0 of each table is one without anything: what is not known.
+// Item 0 of each table is empty and means "unknown".
 static void add_zeroes(struct writer *writer)
 {
 	for (uint32_t table = DICTIONARY_MAPPING; table <= DICTIONARY_STACK; table++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The export "parquet": the tables of SQL as Parquet files, a folder each, as Spark, Trino and
 // pandas want it: calls/run=NAME/thread=N/calls.parquet, functions/run=NAME/functions.parquet.
-// Columns are never NULL: relation.h says what is there instead. fn is of one recording, fn_key the
-// same in all.
+// Columns are never NULL: relation.h has the values that replace it. fn is valid in one recording,
+// fn_key is the same in all.
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/parquet.h"
 #include "analyzer/output/relation/relation.h"

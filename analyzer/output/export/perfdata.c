@@ -2,9 +2,9 @@
 // The export "perfdata": a file as `perf record` writes it, by perf's perf.data-file-format.txt and
 // the kernel's perf_event.h. One sample for each path in each thread, with its self time as period.
 //
-// Some of what is in it only one reader wants: perf the host's architecture; hotspot identifiers,
-// host name and processors (it stops with a fault without); Perfetto attributes with identifiers
-// behind them. None wants more than 128 bytes of attributes; older ones refuse them.
+// Some parts are for one reader only: the host's architecture for perf; identifiers, host name and
+// processors for hotspot (which crashes without them); attributes with identifiers behind them for
+// Perfetto. None needs more than 128 bytes of attributes, and older ones refuse more.
 #include "analyzer/symbols/elf/file.h"
 #include "analyzer/output/format/export.h"
 #include "analyzer/output/format/path_sums.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * The export "perfetto": a trace of TrackEvents, as ui.perfetto.dev and trace_processor read it.
- * Numbers of fields are those of protos/perfetto/trace in Perfetto's sources; how they go together
- * is in its documentation, "Converting custom data to Perfetto", and "Synchronization of multiple
- * clock domains".
+ * Numbers of fields are those of protos/perfetto/trace in Perfetto's sources; its documentation
+ * describes how they fit together: "Converting custom data to Perfetto", and "Synchronization of
+ * multiple clock domains".
  *
- * Each thread is a track, and a sequence of packets of its own: names are told once, then meant by
- * number, and times are what has passed since the packet before.
+ * Each thread is a track, and a sequence of packets of its own: names are written once and then
+ * referred to by number, and times count from the packet before.
  */
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/format/protobuf.h"
@@ -251,8 +251,8 @@ static uint8_t *put_number(uint8_t *at, uint32_t field, uint64_t value)
 }
 
 /*
- * Add a packet with the EVENT, and with what is in state->packet. A message is its
- * field's number with 2 in the low bits, its size, and its fields.
+ * Add a packet with the EVENT and the fields in state->packet. A message is its field's number with
+ * 2 in the low bits, its size, and its fields.
  */
 static void add_event(struct tp_slices *slices, uint64_t ns, const uint8_t *event, size_t size)
 {

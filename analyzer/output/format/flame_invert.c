@@ -77,8 +77,8 @@ static bool add_frame(struct inverter *inverter, uint32_t parent, uint32_t first
 		inverter->steps[i].at = items[inverter->steps[i].at].parent;
 		inverter->steps[i].function = items[inverter->steps[i].at].function;
 	}
-	// What is not seen is not looked into: there may be as many frames as all paths have
-	// functions.
+	// Do not look into frames that are not visible: there may be as many frames as all paths
+	// have functions.
 	if ((double)frame.weight < inverter->least || frame.depth >= TP_FLAME_ROWS_MAX) {
 		flame->left_out++;
 		return true;

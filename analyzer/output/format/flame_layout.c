@@ -135,7 +135,7 @@ static int compare_frames(const void *a, const void *b, void *context)
 	return order ? order : TP_COMPARE(x, y);
 }
 
-// Put the children of each frame beside one another, and drop what is not to be seen.
+// Put the children of each frame beside one another, and drop those that would be invisible.
 static bool lay_out(struct tp_flame *flame)
 {
 	const uint32_t count = flame->count;
@@ -183,7 +183,7 @@ static bool lay_out(struct tp_flame *flame)
 	return true;
 }
 
-// What the colours are measured by: the greatest difference of what is drawn.
+// The colours are relative to the greatest difference that is drawn.
 static void compare_selves(struct tp_flame *flame)
 {
 	for (uint32_t i = 1; i < flame->count; i++) {

@@ -66,8 +66,8 @@ bool tp_flame_invert(struct tp_flame *flame, double part,
     uint32_t (*push)(struct tp_flame *flame, struct tp_flame_frame frame));
 
 /*
- * What is the same in each: CSS, without the characters that XML gives a meaning; JavaScript, to be
- * put into a CDATA section.
+ * The parts that all have in common: CSS, without the characters that have a meaning in XML;
+ * JavaScript, for a CDATA section.
  */
 extern const char tp_flame_style[];
 extern const char tp_flame_script[];

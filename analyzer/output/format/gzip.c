@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Packs what is added to a buffer.
+// Packs the bytes that are added to a buffer.
 #include "gzip.h"
 
 #include <limits.h>

@@ -272,7 +272,7 @@ static void release_encoded(struct encoded *encoded)
 	tp_buf_release(&encoded->page);
 }
 
-// False: there is none of this encoding; it is released then.
+// False: this encoding is impossible or failed, and is released.
 static bool encode(struct tp_parquet *parquet, const struct tp_parquet_buffer *buffer,
     uint32_t values, int encoding, struct encoded *encoded)
 {

@@ -70,7 +70,7 @@ static int64_t read_zigzag(struct cursor *cursor)
 	return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
-// So many bytes, or NULL.
+// The next SIZE bytes, or NULL.
 static const uint8_t *take(struct cursor *cursor, uint64_t size)
 {
 	if (size > (uint64_t)(cursor->end - cursor->at)) {
@@ -210,12 +210,13 @@ static void add_run(struct tp_buf *out, uint32_t number, uint32_t count, uint32_
 void tp_parquet_add_hybrid(
     struct tp_buf *out, const uint32_t *numbers, uint32_t count, uint32_t width)
 {
-	uint32_t from = 0; // what is to be packed begins here
+	uint32_t from = 0; // start of the values that are still to be packed
 	for (uint32_t at = 0; at < count;) {
 		uint32_t same = 1;
 		while (at + same < count && numbers[at + same] == numbers[at])
 			same++;
-		// What is packed before it fills its last group, unless it is the end.
+		// The last group of the values before is filled up first, unless the values end
+		// here.
 		const uint32_t fill = (GROUP - (at - from) % GROUP) % GROUP;
 		if (same < fill + GROUP) {
 			at += same;

@@ -54,9 +54,8 @@ int tp_parquet_reader_column(const struct tp_parquet_reader *reader, const char 
 /* The values of a column in a row group, one for each row. */
 struct tp_parquet_values {
 	uint64_t count;
-	int64_t
-	    *numbers;  /* of doubles their bits; of texts: which of `texts`. What is missing is 0 */
-	bool *present; /* NULL: all are */
+	int64_t *numbers;   /* bits of doubles; of texts, the index in `texts`; 0 if missing */
+	bool *present;      /* NULL: all are */
 	const char **texts; /* NUL-terminated: text_count */
 	uint32_t text_count;
 	struct tp_arena arena; /* the texts */

@@ -30,7 +30,7 @@ struct feed {
 	uint32_t capacity;
 	uint32_t shown;      // of these
 	uint32_t settled;    // of these, those that are not held back
-	uint64_t lost;       // events, not told yet
+	uint64_t lost;       // events, not reported yet
 	uint64_t lost_ticks; // when they were
 	uint64_t too_deep;   // slices
 	int code;
@@ -76,8 +76,8 @@ static void write_end(struct feed *feed, uint32_t at, uint64_t ns)
 }
 
 /*
- * Go on to the file of the time NS; what is open is ended where the files before end, and begun
- * again. A slice that ends where a file ends is in that one, and one that BEGINS there in the next.
+ * Go on to the file of the time NS. Open slices end where the files before end, and begin again. A
+ * slice that ends where a file ends belongs to that one, and one that BEGINS there to the next.
  */
 static bool go_to(struct feed *feed, uint64_t ns, bool begins)
 {
@@ -109,9 +109,9 @@ static bool go_to(struct feed *feed, uint64_t ns, bool begins)
 }
 
 /*
- * Tell of losses up to TICKS. This keeps times from running backwards: those of the stack do not,
- * what is held back is begun outermost first and before anything that is later ends, and each is
- * preceded by the losses before it.
+ * Report losses up to TICKS. This keeps times from running backwards: those of the stack do not,
+ * slices that are held back begin outermost first and before any later slice ends, and the losses
+ * before each slice precede it.
  */
 static void tell_lost(struct feed *feed, uint64_t ticks)
 {
@@ -143,9 +143,9 @@ static void show(struct feed *feed)
 }
 
 /*
- * At TICKS, the innermost slice is one of NODE. Those held back that are not have ended without
- * being long enough, as only then their ends are not told; and of the rest, some are long enough
- * now.
+ * At TICKS, the innermost slice is one of NODE. Other slices that are held back have ended too
+ * early to be long enough: only the ends of such slices are not reported. Of the rest, some are
+ * long enough now.
  */
 static void settle(struct feed *feed, uint32_t node, uint64_t ticks)
 {
@@ -156,7 +156,7 @@ static void settle(struct feed *feed, uint32_t node, uint64_t ticks)
 		show(feed);
 }
 
-// A path that an analysis leaves out may be told of all the same.
+// The replay may also report a path that the analysis leaves out.
 static bool is_path(const struct feed *feed, uint32_t node)
 {
 	const struct tp_profile *profile = &feed->thread->profile;
@@ -285,8 +285,8 @@ int tp_slices_feed(
 	for (uint64_t i = 0; !code && i < (uint64_t)analysis->thread_count * passes; i++) {
 		const uint32_t thread = (uint32_t)(i / passes);
 		files->slices.pass = (uint32_t)(i % passes);
-		// A thread whose records are damaged has been told of; what there is of it is
-		// there.
+		// A thread with damaged records has been reported already; its undamaged records
+		// are in the output.
 		code = feed_thread(files, format, thread, &too_deep, err);
 		if (code && analysis->threads[thread].code == code && code != TP_ERR_MEMORY)
 			code = tp_slice_files_leave(files, err);

@@ -73,8 +73,9 @@ int tp_slices_render_directory(const struct tp_slice_format *format,
     const struct tp_analysis *analysis, const struct tp_export_options *options,
     const char *directory, struct tp_err *err);
 /*
- * As files (or directories) PATH.0001, PATH.0002, ... of options->split_ns each. What is open where
- * one ends is ended there, and begun again in the next. TP_ERR_LIMIT if they would be too many.
+ * As files (or directories) PATH.0001, PATH.0002, ... of options->split_ns each. A slice that is
+ * open where a file ends is ended there, and begun again in the next. TP_ERR_LIMIT if there would
+ * be too many files.
  */
 int tp_slices_split(const struct tp_slice_format *format, const struct tp_analysis *analysis,
     const struct tp_export_options *options, const char *path, struct tp_err *err);

@@ -486,7 +486,7 @@ static struct tp_cell system_value(struct tp_relation_data *data, const void *it
 				     ? NULL
 				     : data->analysis->functions[row->waker].symbol.name));
 	case S_EVENT:
-		// Requests in rows of their own, as devices do what is sequential faster.
+		// Sequential requests have a row of their own, since devices are faster with them.
 		return tp_cell_if(!row->is_total, tp_cell_text(tp_system_item_name(data->analysis,
 						      &row->event, row->sequential, data->made)));
 	default:

@@ -51,8 +51,8 @@ static bool is_joined(const struct tp_report *report)
 
 // ---- columns of numbers
 
-// What is not known is 0; or null, in columns that can tell it from 0, which are left out if
-// nothing is known.
+// Unknown numbers are 0, or null in columns that distinguish it from 0; such columns are left out
+// if no number is known.
 static void add_numbers(
     const struct tp_report *report, uint8_t column, bool base, struct tp_buf *out)
 {

@@ -21,7 +21,7 @@
 #define POINTS_MAX 100 // of an edge
 #define INCH 72.0      // points
 #define WIDTH_MAX 320.0
-#define PLACE_MAX 1e6 // of what is believed of dot
+#define PLACE_MAX 1e6 // limit for coordinates from dot
 
 struct node {
 	double x; // the middle, from the upper left corner
@@ -146,7 +146,7 @@ static bool read_edge(struct layout *layout, char *at)
 	return edge->placed;
 }
 
-// What dot has written. False: it is not what is expected of it.
+// Read the output of dot. False: it is not as expected.
 static bool read_places(struct layout *layout, char *text)
 {
 	for (char *end; *text; text = end) {

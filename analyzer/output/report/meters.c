@@ -18,7 +18,7 @@ static void add_text(struct tp_buf *out, const char *text)
 	tp_buf_add_string(out, text);
 }
 
-// The last point is the end of what is known.
+// The last point is the end of the known values.
 static uint64_t mean(const struct tp_slice_point *points, uint64_t from, uint64_t to)
 {
 	const double all = (double)(points[to].time_ns - points[from].time_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a report says in words: what was recorded, how well, what is left out; and a table for those
-// whose browser runs no scripts.
+// The report's text: what was recorded, how well, and what was left out; and a table for browsers
+// that run no scripts.
 #define _GNU_SOURCE
 #include "analyzer/output/completeness.h"
 #include "analyzer/output/notes.h"
@@ -146,7 +146,7 @@ static void add_tiles(const struct tp_report *report, struct tp_buf *out)
 	tp_buf_add_string(out, "</dl>\n");
 }
 
-// ---- what is left out
+// ---- what the report leaves out
 
 static void add_note(struct tp_buf *out, const char *title, const char *text)
 {
@@ -168,7 +168,7 @@ __attribute__((format(printf, 3, 4))) static void add_omission(
 	add_note(out, title, text);
 }
 
-// What is not there of maps of latency, and of the slowest calls.
+// What maps of latency and the slowest calls leave out.
 static void add_single_calls(const struct tp_report *report, struct tp_buf *out)
 {
 	const struct tp_report_heat *heat = &report->heat;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The report: chooses what is shown, and puts the page together.
+// The report: selects the contents and assembles the page.
 #include "report.h"
 
 #include "analyzer/output/text.h"

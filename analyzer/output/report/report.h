@@ -159,7 +159,7 @@ struct tp_report_time {
 	struct tp_report_call *calls; /* that are drawn; by thread, then by start */
 	uint32_t call_count;
 	uint32_t longest_count; /* of the longest; the others are inside of slowest calls */
-	/* What is not there. */
+	/* Parts that are left out. */
 	uint64_t all_calls;   /* of which the longest are a part */
 	uint64_t least;       /* ticks of the shortest that is */
 	uint64_t rows_left;   /* rows that were too deep */

@@ -164,7 +164,7 @@ static bool choose(struct windows *windows, struct tp_report_slow_call *call, ui
 	return true;
 }
 
-// What is inside of the windows of one thread.
+// Collects the calls inside of the windows of one thread.
 struct collector {
 	const struct windows *windows;
 	uint64_t at; // the first that has not ended

@@ -38,7 +38,7 @@ struct tp_report_slowest {
 	uint64_t *below;
 	uint64_t depths; /* that it has room for */
 	bool failed;
-	/* What is not drawn: */
+	/* Not drawn: */
 	uint64_t part;   /* slowest calls of which only some of the calls inside are drawn */
 	uint64_t hidden; /* calls inside that are on paths that are too light or too deep */
 };
@@ -55,7 +55,7 @@ void tp_report_slowest_add(struct tp_report_slowest *slowest, uint32_t function,
 /*
  * All have passed. Choose windows with at most ROOM calls together: the slowest call of each
  * function first, and of these those with the fewest calls inside; then the second ones, and so on.
- * What is inside of them is added to TIME's calls, which have each call once, in their order.
+ * The calls inside of them are added to TIME's calls, which have each call once, in their order.
  * False: no memory.
  */
 bool tp_report_slowest_finish(struct tp_report_slowest *slowest, const struct tp_paths *paths,

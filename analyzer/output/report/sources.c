@@ -107,7 +107,7 @@ static void add_line(struct tp_json *json, const char *line, size_t size, struct
 
 /*
  * The lines of the functions at PLACES: from a few above each until a line that begins with a
- * brace, the next function, or so many lines. Parts that touch are one.
+ * brace, the next function, or the maximum of lines. Parts that touch become one.
  */
 static void add_parts(struct tp_report *report, struct tp_json *json, const struct tp_buf *content,
     const struct place *places, uint32_t count, bool *shown)

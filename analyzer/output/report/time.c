@@ -23,15 +23,15 @@ struct sums {
 	uint32_t count;
 };
 
-// What is shown of a row so far, and since when.
+// The visible state of a row so far, and since when.
 struct run {
 	uint32_t item;
 	uint32_t fill;
 	uint32_t from;
 };
 
-// An open call. With a least time it is held until it has taken so long: shorter ones are never
-// told to end.
+// An open call. With a least time it is held back until it has taken that long: the end of a
+// shorter one is never reported.
 struct open {
 	uint32_t item;
 	uint32_t node;
@@ -120,7 +120,7 @@ static void drop_rows(struct recorder *recorder, uint64_t most)
 		recorder->busy_rows = track->row_count;
 }
 
-// The bucket is over: with what is below, which item is on top for longest at each depth?
+// The bucket is over: including the calls below, which item is on top for longest at each depth?
 static void end_bucket(struct recorder *recorder)
 {
 	struct sums *sums = &recorder->row_sums;
@@ -322,9 +322,9 @@ static void pop(struct recorder *recorder)
 }
 
 /*
- * With a least time: at TICKS the innermost call is one of NODE. What is above it has ended and was
- * too short, so its time is its caller's; of the rest, those that are long enough, or ALL, have the
- * time from their start on.
+ * With a least time: at TICKS the innermost call is one of NODE. Calls above it have ended and were
+ * too short, so their time is their caller's. Of the rest, those that are long enough, or ALL, get
+ * the time from their start on.
  */
 static void settle(struct recorder *recorder, uint32_t node, uint64_t ticks, bool all)
 {

@@ -14,7 +14,7 @@
 
 // All paths of both recordings; those of the first one have the numbers that they have there.
 struct joint {
-	struct tp_arena arena; // of all that is here, and of what is needed meanwhile
+	struct tp_arena arena; // of all arrays here, and of temporary ones
 	struct tp_report_item *items;
 	uint64_t *weights; // with all below
 	uint32_t *first_child;
@@ -169,7 +169,7 @@ static bool join(struct joint *joint, const struct tp_analysis *analysis,
 	return true;
 }
 
-// A parent weighs no less than its child and has a lower number: what is kept hangs together.
+// A parent weighs no less than its child and has a lower number: so kept paths are connected.
 static bool is_kept(const struct joint *joint, uint32_t i)
 {
 	return joint->weights[i] > joint->least ||
@@ -198,7 +198,7 @@ static bool choose(struct joint *joint, uint32_t most)
 	return true;
 }
 
-// Number what is kept in preorder, and one "(smaller)" behind the kept children of a path.
+// Number the kept paths in preorder, and one "(smaller)" behind the kept children of a path.
 static void number(
     const struct joint *joint, struct tp_report_tree *tree, uint32_t *of, uint32_t *active)
 {
@@ -242,7 +242,7 @@ static void number(
 	}
 }
 
-// What is left out goes where its nearest ancestor that was left out has gone.
+// A path that is left out becomes part of the item of its topmost ancestor that was left out.
 static void fold(const struct joint *joint, struct tp_report_tree *tree, uint32_t *of)
 {
 	for (uint32_t i = 1; i < joint->count; i++) {

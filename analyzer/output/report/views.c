@@ -6,7 +6,7 @@
 #include "analyzer/output/view.h"
 
 enum { ROWS_MAX = 300 };
-// The view looks at all of them once for so many, and again for each as many more.
+// The view reads this many calls once; more calls take one more pass for each multiple of it.
 #define CONTENTION_CALLS_MAX (UINT64_C(1) << 24)
 
 // A view that finds nothing to show leaves nothing.

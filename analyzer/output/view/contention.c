@@ -25,7 +25,7 @@ struct item {
 	uint32_t last;    // of these, + 1
 	uint64_t calls;   // outermost
 	uint64_t first;   // of the pass: where its calls stand
-	uint64_t count;   // so many have come
+	uint64_t count;   // number of waits
 	struct tp_contention result;
 	uint64_t waits; // in the function itself, that another thread ended
 	uint64_t waited_ns;

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-// What is shown unless --min-share limits it grows with the depth of all paths together.
+// Without a limit by --min-share, the output grows with the depth of all paths together.
 #define STEPS_MAX (UINT64_C(1) << 26)
 #define ROWS_MAX (UINT64_C(1) << 22)
 

@@ -70,7 +70,7 @@ static void on_call(void *context, const struct tp_call *call)
 	tp_kept_calls_add(&timeline->kept, &row);
 }
 
-// The second pass: what is inside of slow calls, and beside them.
+// The second pass: calls inside of slow calls, and beside them.
 static void on_call_around(void *context, const struct tp_call *call)
 {
 	struct timeline *timeline = context;

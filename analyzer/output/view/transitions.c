@@ -12,10 +12,10 @@
 #include <string.h>
 
 /*
- * What is short: N. Weichbrodt, P.-L. Aublin, R. Kapitza, "sgx-perf: A Performance Analysis Tool
- * for Intel SGX Enclaves", Middleware 2018, tells calls below 1, 5 and 10 us apart, as a crossing
- * itself takes a few microseconds; and advises to batch short calls that follow each other, and to
- * avoid others.
+ * The limits for short calls: N. Weichbrodt, P.-L. Aublin, R. Kapitza, "sgx-perf: A Performance
+ * Analysis Tool for Intel SGX Enclaves", Middleware 2018, distinguishes calls below 1, 5 and 10 us,
+ * since a crossing itself takes a few microseconds. It advises to batch short calls that follow
+ * each other, and to avoid others.
  */
 #define SHORT_NS 10000
 #define VERY_SHORT_NS 1000

@@ -37,7 +37,7 @@ struct tp_neighbours {
 	uint32_t *item_of; /* of each function, and of the start of threads; 0: none, else + 1 */
 };
 
-/* What is given must outlive it. 0 or TP_ERR_MEMORY; release it in any case. */
+/* The arguments must outlive it. 0 or TP_ERR_MEMORY; release it in any case. */
 int tp_neighbours_init(struct tp_neighbours *neighbours, const struct tp_analysis *analysis,
     const struct tp_paths *paths, struct tp_err *err);
 void tp_neighbours_release(struct tp_neighbours *neighbours);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is needed of an ELF file. Every offset and size is checked against the file's size.
+// The needed parts of an ELF file. Every offset and size is checked against the file's size.
 #include "file.h"
 
 #include "common/array.h"
@@ -14,10 +14,10 @@
 
 // Of more executable segments there is no program.
 #define SEGMENTS_MAX 64
-// At most so many bytes of a file's list of functions: 100 million of them.
+// Maximum bytes of a file's list of functions: 100 million of them.
 #define FUNCTIONS_MAX (UINT64_C(1) << 30)
 
-// What is read while the file is looked through.
+// State of one pass through the file.
 struct input {
 	struct tp_source source;
 	Elf64_Ehdr header;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What is needed of a 64-bit little-endian ELF file: function symbols, build ID, whether it has
- * debug information, or where that was put; and its code. The file is untrusted.
+ * The needed parts of a 64-bit little-endian ELF file: function symbols, build ID, whether it has
+ * debug information, or where that is; and its code. The file is untrusted.
  */
 #ifndef TP_ELF_FILE_H
 #define TP_ELF_FILE_H

@@ -67,7 +67,7 @@ static bool read_header(const struct tp_elf_sections *sections, uint64_t offset,
 	return data;
 }
 
-// How the section is packed, and what is behind the header of that.
+// Find how the section is compressed, and its contents behind the compression header.
 static void look_inside(struct tp_elf_section *section, const Elf64_Shdr *header)
 {
 	Elf64_Chdr compression;

@@ -24,8 +24,8 @@ static void add_bytes(struct tp_buf *out, const uint8_t *data, size_t size)
 	}
 }
 
-// The PAIRS pairs of words of a COUNTS record, if so many are there. Returns how many words are
-// theirs.
+// The PAIRS pairs of words of a COUNTS record, if that many are there. Returns the number of their
+// words.
 static size_t add_counts(struct tp_buf *out, uint32_t pairs, const uint64_t *words, size_t left)
 {
 	if (pairs > TEEPERF_COUNTS_MAX || pairs > left / 2)
@@ -254,7 +254,8 @@ static void add_checked(
 	tp_buf_release(&again);
 }
 
-// Add what is between two offsets; TEXT is the form it should have, empty if there is none.
+// Add the bytes between two offsets; TEXT is the form that they should have, empty if there is
+// none.
 static int add_part(const struct tp_source *source, uint64_t from, uint64_t to,
     const struct tp_buf *text, struct tp_buf *out, struct tp_err *err)
 {

@@ -85,7 +85,7 @@ enum tp_text_struct {
 
 /* Add the fields of the structure at DATA, a blank before each. */
 void tp_text_add(struct tp_buf *out, enum tp_text_struct of, const void *data);
-/* Read them. What is not there and has no usual value stays as it is. */
+/* Read them. A missing member without a default stays as it is. */
 void tp_text_read(struct tp_line *line, enum tp_text_struct of, void *data);
 /* Add TEXT, of SIZE bytes, in quotes; and bytes in hexadecimal. */
 void tp_text_add_quoted(struct tp_buf *out, const char *text, size_t size);

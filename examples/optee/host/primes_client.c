@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The client: asks the trusted application, as often as it is told to, how many primes are below a
-// number.
+// The client: asks the trusted application, as often as its argument says, how many primes are
+// below a number.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

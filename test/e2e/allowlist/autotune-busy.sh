@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that autotune fits beside other work: builds are idle, and runs are not; each build says
-# which it is of how many; a profile that is given makes builds needless; and a list whose cost
-# cannot be told is not kept.
+# its number and the total; with a given profile no builds are needed; and a list whose cost is
+# unknown is not kept.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -99,8 +99,8 @@ assert found["told"] is True and found["rounds"][0]["told"] is True, found
 assert found["rounds"][0]["named_by_samples"] <= found["rounds"][0]["sample_bound"] + 1e-6, found
 EOS
 
-# What it costs cannot be told where single runs take many times as long as others: no list, no word
-# of one.
+# The cost is unknown where single runs take many times as long as others: no list, and no message
+# about one.
 expect 0 "$TEEPERF" cc -O2 -o app app.c
 expect 0 "$TEEPERF" record -q -o all.trace -- ./app
 rm list.allow

@@ -63,8 +63,8 @@ for debug in -g ''; do
 	expect 1 check hot.allow -- ./app$debug
 	cp out findings$debug
 	says "^hot.allow:3:6: warning: '.*helper\(int\)' was inlined into .* nothing is recorded \[inlined\]$" out
-	# Without debug information it is not known which calls were inlined, and what is gone may
-	# have been.
+	# Without debug information nothing shows which calls were inlined, and a missing function
+	# may have been.
 	if [ "$debug" ]; then
 		says "^hot.allow:4:5: warning: 'twice\(int\)' was also inlined into 'Square::area\(int\)'.* \[partly-inlined\]$" out
 		says "^hot.allow:5:5: warning: 'never\(int\)' was removed by the compiler" out
@@ -77,7 +77,7 @@ for debug in -g ''; do
 	says "^hot.allow:9:6: note: did you mean 'name:Square::area\(int\)'" out
 	! grep -Eq '^hot.allow:[12]:' out || fail "lines 1 and 2 are as they should be"
 
-	# What is said of inlining is true: the program has no such symbols, and the others.
+	# The messages about inlining are true: the program lacks these symbols, and has the others.
 	nm -C app$debug >symbols
 	! grep -q 'helper(int)' symbols || fail "helper is there"
 	! grep -q 'never(int)' symbols || fail "never is there"

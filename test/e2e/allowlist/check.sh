@@ -80,7 +80,8 @@ says '^2 lines, not compared with a program' out
 expect 1 check bad.allow
 says '^1 warning$' out
 
-# Lists for any program need not match in each; what was compiled with another list is told.
+# Lists for any program need not match in each; functions that were compiled with another list are
+# reported.
 expect 0 check shipped:cxx-std -- app.tpinv
 ! grep -q 'no-match' out || fail "a shipped list is not meant for this program: $(cat out)"
 sed '/^fun	parse	/s/$/	did=count/' app.tpinv >compiled.tpinv

@@ -83,7 +83,7 @@ for name in "_Z7numbersi", "_Z7numbersi.resume", "_Z7numbersi.destroy":
 EOP
 }
 
-# has NAME CALLS: so many calls were recorded.
+# has NAME CALLS: this number of calls was recorded.
 has() {
 	got=$(python3 -c '
 import csv, sys
@@ -130,8 +130,8 @@ says "^  copy of +'numbers\(int\)'$" out
 expect 0 "$TEEPERF" allowlist explain _Z7numbersi -- app
 says "^  copies +.*'_Z7numbersi.destroy' \(skip\), '_Z7numbersi.resume' \(allow\)" out
 
-# What generate writes is what is recorded: the part that runs often is too expensive, the other is
-# not.
+# Recording agrees with the list that generate writes: the part that runs often is too expensive,
+# the other is not.
 "$TEEPERF" record -o profile.trace ./plain more 2>err || fail "the program fails: $(cat err)"
 "$TEEPERF" allowlist generate --profile profile.trace --inventory plain --time 1ms \
 	--event-cost 1us --budget 5% --no-sample -o generated.allow >/dev/null 2>err ||

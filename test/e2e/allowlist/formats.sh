@@ -144,7 +144,7 @@ expect 0 "$TEEPERF" allowlist fmt --check canonical.allow
 says '^fun:a=allow$' back
 says '^name:N::f\(int\)=skip$' back
 
-# The canonical form: printed, told, written, with the file's permissions.
+# The canonical form: printed, reported, written, with the file's permissions.
 printf ' function: a = allow\n\n\n!fun:b\n' >loose.allow
 chmod 640 loose.allow
 ln -s loose.allow link.allow

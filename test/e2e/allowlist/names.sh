@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that name: lines mean function templates as people write them, that a wrong name: line gets
-# a suggestion, that what was ignored without a word is told, and that messages begin with their
-# place.
+# a suggestion, that lines which were silently ignored are reported, and that messages begin with
+# their place.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -87,7 +87,7 @@ placed '#!special-case-list-v3\nfun:a\n' \
 placed 'fun:main@foo:x\n' "1:9: warning: '@foo:' does not start a part"
 placed 'default:force\n' '1:9: warning: default:force keeps every function'
 
-# What is right stays without a word.
+# A correct list gives no message.
 printf '#!special-case-list-v2\nfun:memcpy@@GLIBC_2.14\nfun:a\\@foo:x\nsrc:[[]x[a-z:]*\nname:std::a\n' >right.allow
 expect 0 "$TEEPERF" allowlist check right.allow
 [ ! -s err ] || fail "a list that is right: $(cat err)"

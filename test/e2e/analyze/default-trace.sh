@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Commands that read a trace take the one that 'teeperf record' writes when it is told no name;
-# where there is none, they say which one they have looked for.
+# Commands that read a trace take the one that 'teeperf record' writes by default; if it does not
+# exist, they name the file that they have looked for.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that diff tells what has changed between runs whose functions have moved, in each format,
-# says when chance cannot be told from change, and fails by its rules and not otherwise.
+# Proves that diff shows the changes between runs whose functions have moved, in each format,
+# reports when a change may be chance, and fails by its rules and not otherwise.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -93,7 +93,7 @@ sed 's/main$/start/; s/entry$/other/' first.txt >fourth.txt
 expect 0 "$TEEPERF" diff first.trace fourth.trace
 says 'no function in common' err
 
-# Rules: what one run says counts; of several only what is not chance; and calls.
+# Rules: a single run always counts; of several runs only changes that are not chance; and calls.
 expect 1 "$TEEPERF" diff --fail-if 'self>+5%' old1.trace new1.trace
 says '^self>\+5%: a, "b": 300 -> 390 ns \(\+30\.0%\)$' err
 expect 0 "$TEEPERF" diff --fail-if 'self>+30%' --fail-if 'calls>+0' \
@@ -107,7 +107,7 @@ expect 1 "$TEEPERF" diff --fail-if 'total>+50ns' old1.trace new1.trace
 expect 0 "$TEEPERF" diff old1.trace -- new1.trace --fail-if 'self<-5%'
 expect 1 "$TEEPERF" diff new1.trace -- old1.trace --fail-if 'self<-5%'
 
-# Wrong usage says what is right.
+# The message about wrong usage names the right one.
 expect 129 "$TEEPERF" diff old1.trace
 expect 129 "$TEEPERF" diff old1.trace old2.trace new1.trace
 expect 129 "$TEEPERF" diff old1.trace --

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves what is in the trace of phases that are left in odd ways (longjmp, exceptions, the end of a
-# thread, fork, each other's order, 3,000 in each other), of marks while recording is off, of a ring
-# that has lost the begin of a phase, of 100,000 marks, and of more than are shown, which is said.
+# Proves the contents of traces with phases that are left in odd ways (longjmp, exceptions, the end
+# of a thread, fork, each other's order, 3,000 in each other), with marks while recording is off,
+# with a ring that has lost the begin of a phase, with 100,000 marks, and with more than are shown,
+# which is reported.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

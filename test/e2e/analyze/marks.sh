@@ -205,7 +205,7 @@ child=$(ls fork.trace.* | grep -v old | head -1)
 demand 1 "$child" "SELECT count(*) FROM marks WHERE name = 'child'"
 demand 0 "$child" "SELECT count(*) FROM marks WHERE name = 'parent'"
 
-# A full log: what is not there is said to be lost.
+# A full log: missing marks are reported as lost.
 expect 0 "$TEEPERF" record --mode full --size 1M -o full.trace ./marks 20000
 kept=$(ask full.trace "SELECT count(*) FROM marks")
 lost=$(ask full.trace "SELECT value FROM meta WHERE key = 'lost_events'")
@@ -249,7 +249,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	kill "$program"
 fi
 
-# A recorder that is killed: what was marked before is in what there is, and in what is recovered.
+# A recorder that is killed: earlier marks are in its unfinished trace, and in the recovered one.
 begin run "$TEEPERF" record -q -o killed.trace ./marks 1 wait
 await run.out ready
 program=$(sed -n 's/^ready //p' run.out)

@@ -35,7 +35,7 @@ says "similar names: 'main'" err
 expect 129 "$TEEPERF" analyze --view timeline --function main --around-slowest 0 a.trace
 says 'not a number of calls from 1 to 1000' err
 
-# ---- each view, with each option: it is refused, or what is shown is something else
+# ---- each view, with each option: it is refused, or the output changes
 {
 	printf 'clock kind=tsc hz=1000000000\nsymbols\n'
 	printf '\tsymbol 4096 main\n\tsymbol 8192 ocall_a\n\tsymbol 12288 b\n\tsymbol 16384 c\n\tsymbol 20480 ocall_b\n'

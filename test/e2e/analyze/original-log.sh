@@ -4,8 +4,8 @@
 # Proves that logs of the original TEE-Perf are read as traces: a program whose hooks write that
 # layout, of one thread and of several, position-independent or not, optimized or not, and the same
 # program recorded by teeperf have the same calls on the same paths. All commands take such logs;
-# --program names functions, and a wrong one does not; what is missing, cut off, overwritten or
-# wrong is told, and nothing is a crash.
+# --program names functions, and a wrong one does not; missing, cut off, overwritten or wrong parts
+# are reported, and nothing crashes.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 CC=${CC:-gcc}
@@ -54,7 +54,7 @@ for how in plain threads nest; do
 	done
 done
 
-# Of the program of one thread, every command. Times are told to be ticks.
+# For the program of one thread, every command. The unit of times is ticks.
 original p plain -O2
 expect 0 "$TEEPERF" analyze --program p p.log
 says '^unit +ticks' out
@@ -116,8 +116,8 @@ objcopy --only-keep-debug p debug/p.debug
 expect 0 "$TEEPERF" analyze --program stripped --debug-dir debug p.log
 says ' leaf ' out
 
-# The recorder's own records, which lie over entries that say their thread: what they have hit is
-# lost, and told.
+# The recorder's own records, which lie over entries that say their thread: the entries below are
+# lost, and reported.
 original s switch -O2
 expect 0 "$TEEPERF" analyze --program s s.log
 says 'switched off 1 time' out
@@ -127,7 +127,7 @@ expect 0 "$TEEPERF" analyze --program s s.log
 says 'switched off 1 time' out
 says '^lost +[1-4] events' out
 
-# Full: the program dies, and so many entries are there as there was room for.
+# Full: the program dies, and the log has as many entries as fit.
 ORIGINAL_SIZE=4096
 name=f
 "$CC" -O2 -finstrument-functions "$program" "$lib/original_hooks.c" -o f -pthread

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a range of times that cannot be, or that nothing lies in, is told with what is wrong
-# about it.
+# Proves that an impossible or empty range of times is reported with the reason.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

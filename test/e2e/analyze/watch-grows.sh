@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a look of analyze --watch reads what is new in the trace and no more, that what it has
-# shown at the end is, to the last number, what analyze shows of the finished trace: plain,
-# compressed, attached, switched off and on, with forked children; and that the last interval has
-# the calls of that interval.
+# Proves that a look of analyze --watch reads only the new part of the trace, that its last output
+# is, to the last number, that of analyze for the finished trace: plain, compressed, attached,
+# switched off and on, with forked children; and that the last interval has the calls of that
+# interval.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

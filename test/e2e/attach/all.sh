@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # record --all and --daemon: which processes fit, by name, glob, path and control group; each has a
-# trace of its own with all of its calls; what is said of the others; which traces a daemon keeps.
+# trace of its own with all of its calls; the messages about the others; which traces a daemon
+# keeps.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -52,7 +53,7 @@ for name in a b c; do
 	await $name.out ready
 done
 lines=0
-# calls A B C: the three make so many calls.
+# calls A B C: the numbers of calls that the three make.
 calls() {
 	echo "$1" >&4
 	echo "$2" >&5
@@ -68,7 +69,7 @@ recorded() {
 	expect 0 "$TEEPERF" analyze --format csv "all.trace.$1"
 	says "^work,$2," out
 }
-# record_all COUNT OPTIONS...: until so many processes are recorded.
+# record_all COUNT OPTIONS...: until COUNT processes are recorded.
 record_all() {
 	count=$1
 	shift
@@ -76,7 +77,7 @@ record_all() {
 	recorder=$begun
 	await_true '[ "$(grep -c "recording process" rec.err)" = $count ]' "$count recordings"
 }
-# stop COUNT: they end, with so many traces.
+# stop COUNT: they end, with COUNT traces.
 stop() {
 	kill -TERM "$recorder"
 	ended 0 rec
@@ -168,7 +169,7 @@ expect 129 "$TEEPERF" record --all "$one" ./calls
 expect 129 "$TEEPERF" record --daemon
 says "'--daemon' needs '--all NAME'" err
 
-# A daemon. What is no trace of it stays; two processes come to three traces after two rounds.
+# A daemon. Files that are not its traces stay; two processes have three traces after two rounds.
 mkdir state
 : >state/other.trace
 : >"state/tp$$one.12.20200101T000000Z.trace"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# record --pid: what a program keeps in memory of logs that are over does not grow with their
-# number, and what is given back does not cost a record.
+# record --pid: the memory that a program keeps of finished logs does not grow with their number,
+# and giving memory back does not lose a record.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

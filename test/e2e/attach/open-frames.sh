@@ -145,7 +145,7 @@ echo >&3
 exec 3>&-
 ended 5 open
 
-# What is called from them is below [attached], and nothing else is outermost.
+# Calls from them are below [attached], and nothing else is outermost.
 rooted() {
 	expect 0 "$TEEPERF" analyze --view tree --format csv "$1.trace"
 	[ "$(grep -c '^0,1,' out)" = 1 ] || fail "$(cat out)"

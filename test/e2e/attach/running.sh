@@ -15,7 +15,7 @@ rounds=2
 [ "${TEEPERF_FULL:-}" != 1 ] || rounds=100
 for shape in inline dual; do
 	"$TEEPERF" cc --shape=$shape -O1 -o late "$lib/late_program.c" -lpthread
-	# All of them. What is called between two recordings is in none.
+	# All of them. Calls between two recordings are in none.
 	start read recv poll ppoll select epoll epoll-signal signal futex sleep spin accept child \
 		semaphore heap spin
 	go 100

@@ -65,8 +65,7 @@ for label in 'not instrumented (clang)' 'by hand: two clock reads, two stores' \
 	row leaf "$label" | grep -Eq "^\| $number \| " ||
 		fail "leaf has no numbers for '$label': $(cat $page err)"
 done
-# Calls are counted right all the way: 2 events each, of 1000 calls, 126 to warm up, and what is
-# around.
+# All calls are counted: 2 events each, of 1000 calls, 126 to warm up, and those around them.
 events=$(awk -F'\t' \
 	'$1 == "micro-leaf" && $2 == "tsc" && $3 == "events" { print $4 }' work/medians.tsv)
 [ "${events:-0}" -ge 2252 ] && [ "$events" -le 2400 ] ||

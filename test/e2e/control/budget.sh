@@ -121,7 +121,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	switched 'all but [0-9]* functions* on a list'
 	: >calm
 	switched 'all that are instrumented'
-	# What events cost is told from the second second on.
+	# The cost of events is known from the second second on.
 	await_true '[ "$(($(date +%s) - began))" -gt 2 ]' 'the third second'
 	expect 0 "$TEEPERF" ctl stop "$recorder"
 	ended 0 run
@@ -133,7 +133,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	says '^budget     5%; .*1 function was switched off for a part of the time' out
 fi
 
-# What is no budget, and where none can be kept.
+# Texts that are not a budget, and recordings that cannot keep one.
 for value in 0 0% -1% 150% 100% x '' 5%% nan; do
 	expect 129 "$TEEPERF" record --budget "$value" ./phases
 	says "option '--budget'" err

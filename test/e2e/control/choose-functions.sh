@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # tier: quick
 #
-# teeperf ctl only, add and drop: how functions are named, what the status says, and what is
-# refused.
+# teeperf ctl only, add and drop: how functions are named, the status, and refused requests.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -58,7 +57,7 @@ stop() {
 	exec 7>&-
 	ended 0 run
 }
-# calls FUNCTION NUMBER: it has so many.
+# calls FUNCTION NUMBER: it has NUMBER calls.
 calls() {
 	says "^$1,$2," top.csv
 }

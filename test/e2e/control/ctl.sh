@@ -59,7 +59,8 @@ kill -CONT "$recorder"
 expect 0 "$TEEPERF" ctl status "$recorder"
 stop
 
-# What is complete is in the file after a flush, though it would have been drained at the end.
+# Complete chunks are in the file after a flush, though the drain would have written them at the
+# end.
 start --control --drain end ./main
 await_true 'expect 0 "$TEEPERF" ctl flush "$recorder"; facts ctl.trace; [ "$(fact chunks_sections)" -gt 0 ]' \
 	'a chunk in the file'
@@ -77,7 +78,7 @@ expect 0 "$TEEPERF" ctl status "$recorder"
 says '^requested  on$' out
 stop
 facts ctl.trace switches=off
-# ... and one that takes none is told so.
+# ... and for one that takes none, ctl says so.
 start ./main still
 expect 0 "$TEEPERF" ctl off "$recorder"
 says "obeys when it next takes a chunk" err
@@ -135,8 +136,7 @@ start ./main still
 stop
 [ -z "$(find /dev/shm -name "teeperf-$recorder.*.ctl")" ] || fail "a socket was left"
 
-# So does one that was killed before its socket listened; what is younger than a minute is let
-# alone.
+# So does one that was killed before its socket listened; younger files than a minute stay.
 python3 - /dev/shm/teeperf-999999998.ctl.new /dev/shm/teeperf-999999999.ctl.new <<'EOF'
 import os, socket, sys
 for path in sys.argv[1:]:

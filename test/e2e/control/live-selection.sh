@@ -3,8 +3,8 @@
 #
 # teeperf ctl only, add and drop: 16 threads call while single functions are dropped and added, with
 # signals, forks, libraries that come and go, exceptions and longjmp; with the records in line and
-# in second bodies. What is chosen between two phases is counted exactly, no call has a wrong
-# caller, and nothing is damaged.
+# in second bodies. Functions that are chosen between two phases are counted exactly, no call has a
+# wrong caller, and nothing is damaged.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake= # the functions are where the trace says

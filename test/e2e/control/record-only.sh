@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # record --only narrows a selection without compiling anew: by names, by globs and demangled names,
-# by what is left out, in the program and in a library that is loaded later, and for programs
-# without an inventory.
+# by exclusion, in the program and in a library that is loaded later, and for programs without an
+# inventory.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -44,7 +44,7 @@ expect 0 "$TEEPERF" c++ --allowlist=build.allow -O2 -g -o app app.cpp -ldl
 expect 0 "$TEEPERF" cc -O2 -g -fPIC -shared -o library.so library.c
 norm=_ZN3geo5Point4normEi
 
-# only LIST WANTED [ARGUMENT...]: what is then recorded.
+# only LIST WANTED [ARGUMENT...]: compares the recorded calls with WANTED.
 only() {
 	list=$1
 	desired=$2

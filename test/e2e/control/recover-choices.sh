@@ -31,7 +31,7 @@ int main(void)
 }
 EOC
 "$TEEPERF" cc -O1 -o calls calls.c
-# So many that a further one is not written at once.
+# Enough functions that a further change is not written at once.
 awk 'BEGIN { print "default:allow"; for (i = 0; i < 1000; i++) print "fun:f" i "=skip" }' >many
 
 mkfifo in

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# docs/tutorial.md, start to end in an empty folder: each command works, and prints what is shown,
-# numbers aside. To write the outputs anew: TUTORIAL_UPDATE=1 (run_tutorial.py says how they are
-# compared).
+# docs/tutorial.md, start to end in an empty folder: each command works, and prints the output of
+# the document, numbers aside. To write the outputs anew: TUTORIAL_UPDATE=1 (run_tutorial.py says
+# how they are compared).
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder

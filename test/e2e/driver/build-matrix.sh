@@ -123,8 +123,7 @@ if [ "${TEEPERF_FULL-}" = 1 ]; then
 	done
 fi
 
-# Two functions that the linker has made one: told under one of their names, and all calls are
-# there.
+# Two functions that the linker has merged: all calls are shown, under one of their names.
 cat >same.c <<'EOS'
 #include <stdio.h>
 unsigned long calls;

@@ -90,7 +90,7 @@ expect 0 "$TEEPERF" cc --help
 says '--allowlist FILE' out
 expect 0 "$TEEPERF" doctor
 says '^ok +runtime' out
-# What is wrong with a setting is not wrong with the plugin.
+# A wrong setting is not a fault of the plugin.
 for variable in ALLOWLIST CLOCK EXITS INVENTORY LEVEL SHAPE TAIL_CALLS THREADS; do
 	export TEEPERF_$variable=/nowhere/nonsense
 	expect 0 "$TEEPERF" doctor

@@ -66,7 +66,7 @@ for clang in /usr/bin/clang-[0-9]*; do
 		expect 0 "$clang" -fplugin="$plugin" -fpass-plugin="$plugin" -mllvm \
 			-teeperf-level=count -O1 -c app.c -o count.o
 		nm count.o | grep -q __teeperf_count || fail "clang $major has not taken the level"
-		# What is recorded is what ran.
+		# The recording has the calls that ran.
 		"$clang" -O1 app.o "$libraries/../libteeperf.a" -o app
 		expect 0 "$TEEPERF" record --quiet -o app.trace -- ./app
 		"$TEEPERF" analyze app.trace --format csv | grep -q '^"\{0,1\}twice"\{0,1\},100,' ||
@@ -105,7 +105,7 @@ for clang in /usr/bin/clang-[0-9]*; do
 done
 [ $tried -gt 0 ] || fail "no clang was tried"
 
-# What is there is named.
+# The message names existing plugins.
 for major in $built; do
 	mkdir "one/llvm-$major"
 	: >"one/llvm-$major/TeePerf.so"

@@ -31,8 +31,8 @@ for level in -O0 -O1 -O2 -O3 -Os '-O2 -g -fPIE -pie' '-O2 -static'; do
 	expect 0 "$TEEPERF" cc $level main.c step.c -o app
 	records "$level"
 done
-# What is inlined at link time is no call any more; step and walk stay.
-# The linker of LLVM would run no pass at -O0.
+# A function that is inlined at link time is no call any more; step and walk stay. The linker of
+# LLVM would run no pass at -O0.
 for level in '-O2 -flto' '-O2 -flto=thin' '-O0 -flto=thin'; do
 	# shellcheck disable=SC2086 # words are meant
 	set -- "$TEEPERF" cc $level main.c step.c -o app
@@ -58,7 +58,7 @@ for clock in auto soft tsc; do
 	esac
 done
 
-# A program for the other clock runs, unrecorded, and is told what to do.
+# A program for the other clock runs, unrecorded, and a message names the remedy.
 expect 0 "$TEEPERF" cc --clock soft -O2 main.c step.c -o app
 if grep -q constant_tsc /proc/cpuinfo; then
 	expect 7 "$TEEPERF" record -o run.trace --clock tsc -- ./app

@@ -183,7 +183,7 @@ built() {
 	return 1
 }
 
-# counted WHAT: ./app computes what it should, and what is on is counted exactly.
+# counted WHAT: ./app computes the right results, and functions that are on are counted exactly.
 counted() {
 	# Nobody records: the first bodies.
 	expect 0 ./app

@@ -51,8 +51,8 @@ while [ $seed -lt $((first + count)) ]; do
 			# Without a recorder, ...
 			if grep -q 'exit status 124' alone.out; then
 				checksum 5 ./program >program.out
-				# This one has come to an end: the other was only slower, or is
-				# another one.
+				# This one has finished: the other was only slower, or is another
+				# one.
 				cmp -s alone.out program.out || checksum $long ./alone >alone.out
 			else
 				checksum $long ./program >program.out

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What is lost and what is recorded are all events that there were: in a log that is full, and
-# beside a recorder that stands still, with threads that end and that do not, and with signal
-# handlers.
+# Lost and recorded events together are all events: in a log that is full, and beside a recorder
+# that stands still, with threads that end and that do not, and with signal handlers.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

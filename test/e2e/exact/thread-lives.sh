@@ -254,7 +254,7 @@ run 10 -o run.trace -- ./threads alternate 10
 run 50 -o run.trace -- ./threads c11 50
 run 11 -o run.trace -- ./threads cloned 20
 
-# Too small a log: what is recorded and what is told as lost are all events that there were.
+# Too small a log: recorded and lost events together are all events.
 expect 0 "$TEEPERF" record -q --mode full --size 16M -o run.trace -- ./threads at_once 600
 wanted=$(awk '{ sum += 2 * $2 } END { print sum }' out)
 facts run.trace

@@ -3,9 +3,9 @@
 #
 # Proves that a grid of experiments is run as the plan says: each cell as often, with its arguments,
 # environment, folder and commands before and after; that warm-up does not count; that failures and
-# timeouts are told and are in no median; that the tables agree in each format, with what the
-# program did; that a mistake in the plan is told with its place; and that a changed plan does not
-# mix with old results.
+# timeouts are reported and are in no median; that the tables agree in each format, and with the
+# program's work; that a mistake in the plan is reported with its place; and that a changed plan
+# does not mix with old results.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -67,7 +67,7 @@ echo "$*" >>steps
 EOF
 chmod +x work note
 
-# ---- what is shown before anything runs
+# ---- the output before anything runs
 expect 0 "$TEEPERF" experiment --dry-run plan.toml
 says '^11 experiments, 29 runs, results in .*/out$' out
 says '^writes-other-20-with_space: 3 runs, 1 to warm up$' out
@@ -112,7 +112,7 @@ expect 1 "$TEEPERF" experiment --tables grid.toml
 expect 1 "$TEEPERF" experiment --retry grid.toml
 [ "$(grep -c '^\[./3\]' err)" = 3 ] || fail "not the three that failed: $(cat err)"
 
-# ---- more of everything: only what is new runs
+# ---- more of everything: only new experiments run
 sed -i 's/^sample_size = 3/sample_size = 4/; s/^size = \[1, 20\]/size = [1, 20, 30]/' grid.toml
 expect 1 "$TEEPERF" experiment grid.toml
 [ "$(grep -c '^after' steps)" = $((12 + 8 + 16)) ] ||

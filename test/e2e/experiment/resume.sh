@@ -9,8 +9,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-# It runs until it is told to end, but for the first few runs, which end by themselves: so each
-# session is killed in a run.
+# It runs until it is killed, except the first few runs, which end by themselves: so each session is
+# killed in a run.
 cat >work <<'EOF'
 #!/bin/sh
 echo "$1 $2 $3" >>runs

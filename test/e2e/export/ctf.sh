@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that babeltrace2 reads what is exported in the Common Trace Format: each call with its
-# times, thread and name, whatever the name is; losses, which it warns of; and gaps.
+# Proves that babeltrace2 reads an export in the Common Trace Format: each call with its times,
+# thread and name, whatever the name is; losses, of which it warns; and gaps.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"

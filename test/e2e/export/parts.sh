@@ -60,7 +60,7 @@ for seed in $seeds; do
 	done
 done
 
-# Stacks that are left and come back to: whatever the part, slices are nested and in order.
+# Stacks that are left and resumed: for each part, slices are nested and in order.
 expect 0 "$TEEPERF" dump --assemble "$root/test/golden/contexts/trace.txt" -o contexts.trace
 for format in $formats; do
 	for part in "--min-time 3" "--min-time 11 --time-range 20..180" "--depth 1" \

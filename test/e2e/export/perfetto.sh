@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that protoc reads what is exported for Perfetto by the fields that Perfetto has, that
-# sequences, interned names and the clock of each sequence make each call with its times, and that
-# losses and gaps are there.
+# Proves that protoc reads an export for Perfetto by the fields that Perfetto has, that sequences,
+# interned names and the clock of each sequence give each call with its times, and that losses and
+# gaps are there.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"

@@ -3,8 +3,8 @@
 #
 # Proves that 'export --push' speaks the protocols of Pyroscope and Parca, as a small server of ours
 # checks them field by field; that the profile which arrives has the sums of 'analyze', with its
-# labels; and that what the server refuses is told with the address and what to do about it. Neither
-# Pyroscope nor Parca itself is run.
+# labels; and that a server's refusal is reported with the address and the remedy. Neither Pyroscope
+# nor Parca itself is run.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -38,8 +38,8 @@ expect 1 "$TEEPERF" export --format sqlite -o - app.trace
 says 'name a file with -o' err
 expect 1 "$TEEPERF" export --format sqlite -o nowhere/x app.trace
 says "'nowhere/x': cannot write" err
-# What is there is replaced by a complete database or stays as it is; what is no file is not touched
-# at all.
+# An existing file is replaced by a complete database or stays as it is; anything but a file is not
+# touched at all.
 mkfifo pipe
 mkdir folder
 for path in pipe folder; do

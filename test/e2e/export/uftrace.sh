@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that uftrace reads what is exported for it: dump has each call with its times, report,
-# graph and replay have the sums that the analyzer has, and diff, tui, and dump for others work.
+# Proves that uftrace reads an export for it: dump has each call with its times, report, graph and
+# replay have the analyzer's sums, and diff, tui, and dump for others work.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
@@ -109,7 +109,7 @@ expect 0 uftrace report -d twins.uftrace --no-pager
 says '^ +0\.060 us +0\.040 us +1  first$' out
 says '^ +0\.020 us +0\.020 us +1  second$' out
 
-# What is deeper than the reader's stack is left out, and told.
+# Calls that are deeper than the reader's stack are left out, and reported.
 {
 	printf 'clock kind=tsc hz=1000000000\nsymbols\n\tsymbol 0x401000 down\nchunk\n'
 	seq 3000 | sed 's/.*/\t& enter down/'

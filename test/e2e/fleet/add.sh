@@ -63,7 +63,7 @@ expect 0 "$TEEPERF" fleet add --to runs/fleet again.trace
 says 'is already in the fleet, as run ' err
 find runs -type f | sort | xargs cksum | cmp - was || fail "a second time changes files"
 
-# What is in the rows of runs; the function of two files says that it is two.
+# The rows of runs; the function of two files has both.
 cat >look.py <<'END'
 import json, os, sys
 sys.argv = ["look", "", "runs/fleet"]

@@ -89,7 +89,7 @@ for command in "fleet compact -q" "fleet expire -q --keep-last 1" \
 			>out 2>err || got=$?
 		case $command in
 		*compact*) check killed $(traces 0 5) ;;
-		*) # What is there is whole; once more completes it.
+		*) # The files are whole; once more completes it.
 			"$TEEPERF" $command killed >out 2>err || fail "after a kill: $(cat err)"
 			case $command in
 			*expire*) check killed $(traces 3 5) ;;
@@ -104,7 +104,7 @@ for command in "fleet compact -q" "fleet expire -q --keep-last 1" \
 	done
 done
 [ $kills -gt 15 ] || fail "killed $kills times"
-# What is left behind goes when it is old.
+# Left-over files are removed when they are old.
 rm -rf killed
 cp -r few killed
 KILL_NTH=3 LD_PRELOAD=$PWD/kill_nth.so "$TEEPERF" fleet compact -q killed >out 2>err || :

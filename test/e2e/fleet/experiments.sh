@@ -78,7 +78,7 @@ says 'removed 2 runs' err
 [ "$(sets more)" = 2,1 ] || fail "$(sets more)"
 [ "$(ls more/manifest)" = "$(ls fleet/manifest)" ] || fail "$(ls more/manifest)"
 
-# What is not a folder of results.
+# Folders without results.
 mkdir nothing
 expect 1 "$TEEPERF" fleet add --to fleet nothing
 says "'nothing': is a folder without results of 'teeperf experiment'" err

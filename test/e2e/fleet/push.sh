@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that 'fleet push' sends the rows of the Parquet files over HTTP and TLS, a run's row in
-# runs last; that what passes is tried again and what does not is told; and what the tables for
-# ClickHouse are called. The server is one of ours: fleet/clickhouse has the real one.
+# runs last; that temporary failures are tried again and others are reported; and the names of the
+# tables for ClickHouse. The server is one of ours: fleet/clickhouse has the real one.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

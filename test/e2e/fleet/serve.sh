@@ -70,7 +70,7 @@ expect 1 "$TEEPERF" fleet serve --listen "127.0.0.1:${port%/}" fleet
 says 'cannot listen' err
 end
 
-# Names that it is told, and those alone.
+# The names that --host gives, and no others.
 serve --host fleet.example fleet
 port=${url##*:}
 port=${port%/}

@@ -190,7 +190,7 @@ EOS
 sed '/pause_task/d; /run_task/d' want >want-less
 printf 'fun:*\nfun:pause_task=skip\nfun:run_task=skip\n' >less.allow
 
-# check WANT WHAT: the paths of run.trace, and what else is told of them.
+# check WANT WHAT: the paths of run.trace, and the notes about them.
 check() {
 	"$TEEPERF" analyze run.trace --raw --view tree --format csv >tree.csv 2>tree.err
 	python3 "$lib/tree_paths.py" tree.csv | sort >got

@@ -60,7 +60,7 @@ deep() {
 
 # program OPTION...: build and run each.
 program() {
-	# Only what is written with KEEP: constructors and what compilers make differ from level to
+	# Only functions with KEEP: constructors and compiler-made functions differ from level to
 	# level.
 	printf 'src:*%s\nfun:_Z*=skip\nfun:_GLOBAL_*=skip\nfun:__cxx_*=skip\nfun:__clang_*=skip\nfun:__tls_*=skip\n' \
 		"$name" >list.allow

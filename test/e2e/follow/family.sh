@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # analyze --family: the sums over all processes of a recording are those of its traces, function by
-# function; functions of one name in two programs stay apart; and what is missing, damaged, lost, of
-# another recording or of another clock is told.
+# function; functions of one name in two programs stay apart; and traces that are missing, damaged,
+# of another recording or of another clock are reported, as are losses.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -81,7 +81,7 @@ record() {
 	rm -f told
 	expect 0 "$TEEPERF" record --follow-fork -o "$1" -- ./first
 }
-# pid WHO, parent WHO: as the programs have told.
+# pid WHO, parent WHO: as the programs have printed.
 pid() {
 	sed -n "s/^$1 \([0-9]*\) .*/\1/p" told
 }
@@ -223,7 +223,7 @@ expect 129 "$TEEPERF" export --format folded --family --thread 0 run.trace
 expect 1 "$TEEPERF" export --format folded --family -o "$child" run.trace
 says "'$child': is an input" err
 
-# What else has such a name. A trace of another recording is told, and is no mistake.
+# Other files with such a name. A trace of another recording is reported, and is not an error.
 cp told told.run
 record later.trace
 cp later.trace."$(pid child)" run.trace.1
@@ -257,7 +257,7 @@ done
 )
 rm run.trace.90000??
 
-# A missing one is told where a child names it.
+# A missing one is reported where a child names it.
 mv "$child" away
 family 0 --format csv run.trace
 says "process $(pid child), which forked '$grandchild', is the first one, or has no trace here" err
@@ -290,7 +290,7 @@ says "the clock of '$child' is .* and that of 'run.trace' is $clock, so their ti
 cp out family.csv
 adds_up run.trace "$grandchild" "$other"
 mv away "$child"
-# Cut off: what is there is shown, and that it is not all.
+# Cut off: the remaining part is shown, and reported as incomplete.
 cp "$child" away
 head -c $(($(wc -c <away) - 60)) away >"$child"
 family 1 --view processes run.trace

@@ -278,8 +278,8 @@ analyze() {
 	! grep -E 'unmatched|lost|missing|damage' heading | grep -v 'run backwards' ||
 		fail "$1: $(cat heading)"
 }
-# record STATUS PROCESSES ARGS...: run app; PROCESSES of them told what they called, and their
-# traces agree.
+# record STATUS PROCESSES ARGS...: run app; PROCESSES of them printed their calls, and their traces
+# agree.
 record() {
 	status=$1
 	processes=$2
@@ -330,7 +330,7 @@ record 0 7 shell
 record 0 3 environment
 record 0 $((turns + 1)) turns $turns
 record 0 21 crowd
-# A handler may have interrupted the runtime itself: such a child has no log, and that is told.
+# A handler may have interrupted the runtime itself: such a child has no log, and this is reported.
 rm -f run.trace* counts
 expect 0 "$TEEPERF" record -f -o run.trace -- ./app signal $signals
 without=0
@@ -368,7 +368,7 @@ for trace in run.trace.*; do
 done
 
 # Activations of the thread that forked are the child's own, those of other threads are not, and a
-# new thread of the child is none of the parent's.
+# new thread of the child is not one of the parent's.
 cat >homes.c <<'EOS'
 #include <pthread.h>
 #include <stdint.h>
@@ -470,8 +470,8 @@ analyze run.trace.*-2
 awk -F, '$1 == "waits" && $4 > 0 { found = 1 } END { exit !found }' top.csv ||
 	fail "the clock stood still: $(cat top.csv)"
 
-# Without descriptors for more processes, each that has no trace is told of: there is none to watch
-# it, or not even one to take its connection.
+# Without descriptors for more processes, each that has no trace is reported: no descriptor is left
+# to watch it, or even to take its connection.
 cat >many.c <<'EOS'
 #include <stdio.h>
 #include <stdlib.h>
@@ -505,7 +505,7 @@ int main(int argc, char **argv)
 }
 EOS
 expect 0 "$TEEPERF" cc -O1 -o many many.c
-# not_all PROCESSES: so many have a trace or are told of, and not all have one.
+# not_all PROCESSES: together this number have a trace or are reported, and not all have one.
 not_all() {
 	traces=$(find . -name 'run.trace.*' | wc -l)
 	told=$(sed -n 's/.*warning: \([0-9]*\) process.* could not be recorded: .*Too many open files$/\1/p' err)
@@ -539,7 +539,8 @@ if command -v prlimit >/dev/null; then
 	says 'cannot accept a connection' err
 fi
 
-# What a child's child without a log tells is told of the recording: a link is at its trace's place.
+# Reports of a grandchild whose parent has no log reach the recording: a link is at its trace's
+# place.
 cat >grandchild.c <<'EOS'
 #include <stdio.h>
 #include <sys/wait.h>
@@ -575,7 +576,7 @@ expect 0 "$TEEPERF" record -f -o run.trace -- ./grandchild
 says '1 forked child was not recorded' err
 rm -f run.trace*
 
-# What becomes of a child's log is told as well as what becomes of the first.
+# Damage to a child's log is reported like that to the first one.
 cat >damages.c <<'EOS'
 #include <stdio.h>
 #include <stdlib.h>

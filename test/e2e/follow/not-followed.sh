@@ -106,8 +106,8 @@ expect 0 "$TEEPERF" cc -O2 -g -pthread --allowlist=app.allow -o app app.c
 calls() {
 	awk -F, -v name="$1" '$1 == name { n = $2 } END { print n + 0 }' top.csv
 }
-# record CHILDREN ARGS...: record app, whose children are told; nobody's work but the parent's is
-# there.
+# record CHILDREN ARGS...: record app, whose children are reported; only the parent's calls are in
+# the trace.
 record() {
 	children=$1
 	shift
@@ -117,7 +117,7 @@ record() {
 	"$TEEPERF" analyze run.trace >table 2>&1
 	says "$children not recorded" table
 	facts run.trace
-	# What a handler called while its thread was in the runtime is lost, and told.
+	# Calls of a handler while its thread was in the runtime are lost, and reported.
 	[ "${1:-}" = signal ] || [ "$(fact lost)" = 0 ] || fail "events are lost: $(cat facts)"
 	[ "$(calls child_only)" = 0 ] || fail "a child's calls are in the trace: $(cat top.csv)"
 	for name in step counted sampled; do

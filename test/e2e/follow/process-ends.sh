@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # record --follow-fork: a process's trace says when that process ended, not when the recording did;
-# a child whose log could not grow is told of, with what it lost; and a child that gets signals
-# while it asks for its log has one.
+# a child whose log could not grow is reported, with its losses; and a child that gets signals while
+# it asks for its log has one.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm 300m || skip "a /dev/shm of our own can be mounted only by root or in a user namespace"

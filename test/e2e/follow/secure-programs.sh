@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Programs with other rights than their caller's are not recorded, and the reason is told; processes
-# that give up their rights or see another root are followed all the same.
+# Programs with other rights than their caller's are not recorded, and the reason is reported;
+# processes that give up their rights or see another root are followed nevertheless.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=

@@ -4,7 +4,7 @@
 # Proves that the helper for GDB shows what GDB's own backtrace does of the functions that record,
 # and the last records as 'teeperf dump' has them afterwards: of a stopped process, of gdb's core
 # and of the kernel's, with and without a symbol for the runtime's state, whatever has been drained;
-# and that damage in the log is only told.
+# and that damage in the log only leads to a message.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v gdb >/dev/null || skip "gdb is not there: run tools/setup"
@@ -143,8 +143,8 @@ gdb_run() {
 	gdb -nx -batch -ex 'set disable-randomization off' -ex 'set debuginfod enabled off' \
 		-ex "source $helper" -ex 'source check.py' "$@"
 }
-# at_stop RECORD-OPTIONS -- PROGRAM GDB-OPTIONS...: PROGRAM, recorded, is stopped, and gdb told
-# this.
+# at_stop RECORD-OPTIONS -- PROGRAM GDB-OPTIONS...: PROGRAM, recorded, is stopped, and gdb gets the
+# commands from standard input.
 at_stop() {
 	options=
 	while [ "$1" != -- ]; do
@@ -257,7 +257,7 @@ says '^STACKS AGREE IN PART$' out
 says 'and the calls that began before the records in memory .the recorder has taken the first [1-9][0-9]* chunks.' out
 says 'and the calls that began before the records in memory .only the last 1 chunks were read' out
 
-# A flight recorder: what is there is the end, to the last record, of the process and in its core.
+# A flight recorder: it shows the end, to the last record, of the process and in its core.
 cat >filter.py <<'EOP'
 def dump(filter, name):
     with open("/proc/%d/coredump_filter" % gdb.selected_inferior().pid, "w") as file:
@@ -347,7 +347,7 @@ else
 	echo "the kernel leaves no core file here: not tried"
 fi
 
-# Nothing that is in the log leads to more than a message: bits are turned in what is read of it.
+# No content of the log leads to more than a message: bits are flipped in the bytes that are read.
 cat >hostile.py <<'EOP'
 import random
 import struct
@@ -390,7 +390,7 @@ gdb_run ./app core.with -ex "python TRIES = $tries" -ex 'source hostile.py' >out
 says '^[0-9]+ OF [0-9]+ REFUSED$' out
 grep REFUSED out
 
-# What is damaged is named, and nothing from before it is shown.
+# Damaged chunks are named, and nothing from before them is shown.
 cat >damage.py <<'EOP'
 import struct
 import teeperf_gdb_log

@@ -23,7 +23,7 @@ printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.
 # private NAME OPTION...: the private log, as the runtime has it, and the host's answers.
 general=-mgeneral-regs-only
 [ "$(uname -m)" != riscv64 ] || general=
-# What is defined must stay in its order, with the guards around it: gcc can be told so.
+# Definitions must stay in their order, with the guards around them: gcc has an option for this.
 order=-fno-toplevel-reorder
 cc=${CC:-cc}
 $cc $order -fsyntax-only -x c /dev/null 2>/dev/null || cc=gcc
@@ -134,7 +134,7 @@ for port in vm occlum keystone; do
 		grep -Fxq lost=0 sums || unsent=$((unsent + 1))
 	done
 	[ $unsent -gt 0 ] && [ $unsent -lt 8 ] || fail "$port: counts were sent always, or never"
-	# Behind half a frame nothing that comes could be told from its rest.
+	# Behind half a frame no reader could separate new frames from its rest.
 	if [ $port != keystone ]; then
 		: >stream
 		expect 3 env HOSTILE_CALLS=4,1 TEEPERF_STREAM=fd:9 ./exact $calls 1 9>>stream

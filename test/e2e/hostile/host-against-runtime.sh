@@ -4,8 +4,8 @@
 # Proves that a host that writes over every word of the shared log, while the program attaches and
 # while it works, cannot make the runtime store outside the log, hang, crash or change what the
 # program computes: guard pages lie around the log, canaries in the program's memory, and all of its
-# work has a known result. What is then in the log is given to the recorder, to 'teeperf recover'
-# and to the readers.
+# work has a known result. The recorder, 'teeperf recover' and the readers then get the resulting
+# log.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

@@ -63,8 +63,8 @@ clean allowlist diff some.allow some.allow -- odd
 clean cc --allowlist some.allow -O1 "$lib/odd_symbols.c" -o some
 says 'escape.\[31m' shown
 
-# Names of marks, as a host or a program may have written them: what steers, what is no text, what
-# begins a formula or a page.
+# Names of marks, as a host or a program may have written them: control characters, bytes that are
+# not text, the beginning of a formula or a page.
 cat >marks.txt <<'END'
 trace machine=62
 clock kind=tsc hz=1000000000

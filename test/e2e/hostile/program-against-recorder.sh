@@ -72,7 +72,8 @@ for what in cut holes grow tables claim words flood signals; do
 	fi
 done
 
-# Nothing that is put in the trace's place while it is written is touched, and we are told.
+# A file that somebody puts in the trace's place while it is written is not touched, and this is
+# reported.
 mkdir -p there
 cd there
 echo precious >precious

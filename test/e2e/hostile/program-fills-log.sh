@@ -18,6 +18,6 @@ for mode in stream full; do
 	"$TEEPERF" query rubbish.trace --format csv \
 		'SELECT lost FROM threads WHERE lost >= 1 << 48' >out 2>log || [ -s out ]
 	[ "$(wc -l <out)" = 1 ] || fail "a forged number of lost events is shown: $(cat out)"
-	# Its 100 records fill no chunk: what is more than that is rubbish.
+	# Its 100 records fill no chunk: more records than that are rubbish.
 	[ "$(fact records)" -gt 8000 ] || fail "nothing hostile was drained"
 done

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# 'make dist' writes the same bytes each time, whoever calls it; what is in them is the commit's
-# tree; it configures where there is no git. In full form the command and the runtime build, and the
-# command says the version.
+# 'make dist' writes the same bytes each time, for every user; they hold the commit's tree; the tree
+# configures where there is no git. In full form the command and the runtime build, and the command
+# says the version.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -145,7 +145,7 @@ print("\n".join(bad))
 sys.exit(1 if bad or not missed["template"] or not missed["lambda"] else 0)
 EOP
 
-# What goes wrong in a file is told of, and costs no other.
+# A failure in one file is reported, and does not affect the others.
 cat >build/compile_commands.json <<EOS
 [ {"directory": "$here/src", "file": "crash.c", "command": "cc -c crash.c"},
   {"directory": "$here/src", "file": "missing.c", "command": "cc -c missing.c"},

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that inventories are packed and much smaller than their text, that older ones, which are
-# not, and files with both are read, that what is damaged or unpacks to too much is refused, that
-# tools remove the section, and that check-release tells of it.
+# not, and files with both are read, that damaged ones and those that unpack to too much are
+# refused, that tools remove the section, and that check-release reports it.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -44,7 +44,7 @@ for file in files/*.tpinv words.zst; do
 	same "$file" words.csv
 done
 
-# What an older plugin has left: text as it is, also beside what is packed, in any order.
+# Output of an older plugin: plain text, also beside packed inventories, in any order.
 cat files/*.tpinv >plain
 objcopy --update-section .teeperf.inventory=plain words.o old.o
 same old.o words.csv

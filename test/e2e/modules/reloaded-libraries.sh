@@ -176,11 +176,11 @@ for options in --exits=untimed --level=count --level=sample/3; do
 	run --clock none -- 12 3 "$here/first.so" "$here/second.so"
 done
 
-# A thousand times one library is one module; and functions are told once.
+# A thousand times one library is one module; and functions are reported once.
 libraries
 run -- 1000 0 "$here/first.so"
 [ "$(modules first.so)" = 1 ] || fail "one library is $(modules first.so) modules"
-# record --only: however often they come, functions that are left out are told once.
+# record --only: however often they are loaded, functions that are left out are reported once.
 printf 'fun:outer\n' >only.allow
 for rounds in 1 50; do
 	expect 0 "$TEEPERF" record -q --only only.allow -o run.trace -- ./host $rounds 2 \

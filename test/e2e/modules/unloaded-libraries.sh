@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Libraries that are loaded one after the other, as a rule at the same place, by a program that is
-# not instrumented: threads end unharmed behind them, and no call is told under a wrong name.
+# not instrumented: threads end unharmed after they are gone, and no call is shown under a wrong
+# name.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

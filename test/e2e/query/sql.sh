@@ -157,7 +157,7 @@ says 'no parameter :bogus' err
 expect 1 "$TEEPERF" query --example=inside -p function=nosuch $t
 says "named 'nosuch'" err
 expect 0 "$TEEPERF" query --example=inside -p function=a $t
-# What is refused is what was written, at its place.
+# The message names the refused statement, at its place.
 refused() {
 	wrong "$1" "SQL:1:$2: traces are read-only: $3 is not possible"
 }
@@ -215,7 +215,7 @@ while read -r name what; do
 	"$TEEPERF" query --attach b=soft.trace "$@" app.trace "$(cat sql)" 2>/dev/null |
 		cmp - out || fail "example $name is not what it shows"
 done <examples
-# ---- what is measured differently is said, once, when it is asked for
+# ---- columns with a special measurement are explained once, when a query uses them
 "$TEEPERF" query app.trace "SELECT count(*) FROM calls; SELECT count(*) FROM events" >out 2>err
 if [ "$("$TEEPERF" query --format csv app.trace "SELECT value FROM meta
 	WHERE key = 'times'" 2>/dev/null |

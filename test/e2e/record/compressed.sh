@@ -3,7 +3,7 @@
 #
 # Proves that a trace that was compressed as it was recorded holds the same records: read by a
 # decoder made from the format document alone, analyzed to the same counts, whole after a kill of
-# the recorder; and that what cannot be unpacked is told with file and offset.
+# the recorder; and that sections which cannot be unpacked are reported with file and offset.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

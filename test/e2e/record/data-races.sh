@@ -21,7 +21,7 @@ rounds=5
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=400
 
 $wrap "$checked/runtime_threads" $rounds >out 2>err || {
-	# On a busy machine not all of its threads came to their turn.
+	# On a busy machine not all of its threads got their turn.
 	says 'too little was done' err
 	expect 0 $wrap "$checked/runtime_threads" $((20 * rounds))
 }

@@ -91,7 +91,7 @@ system open-ports 'sys/kernel/security/lockdown=[none] integrity confidentiality
 	"sys/class/virtio-ports/vport1p2/name=$(printf 'out\033[31m')"
 only TEE virtio
 says "^ok +virtio +/dev/vport1p2, named 'out.\[31m', for a stream" out
-# What is long, or no text.
+# Long values, and bytes that are not text.
 head -c 100000 /dev/zero | tr '\0' f >long
 system long-flags "proc/cpuinfo=flags : $(cat long) sgx"
 only TEE

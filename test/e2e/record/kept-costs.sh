@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What recording costs is measured by the first recording, and kept: the next one begins with that
-# and says so. What is damaged, or may have been written by others, is as if it were not there.
+# The first recording measures the cost of recording and keeps it: the next one begins with that and
+# says so. A damaged file, or one that others may have written, is ignored.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 XDG_CACHE_HOME=$PWD/cache

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that a limit of files or addresses makes the log smaller only where nobody asked for a
-# size, which is told in one line; and that a size which cannot be had is refused with what to do.
-# Nothing is read again by 'next:' that cannot be.
+# size, which is reported in one line; and that an impossible size is refused with the remedy.
+# 'next:' names only files that can be read again.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 build_fake
@@ -41,7 +41,7 @@ expect 1 limited '-v 400000' "$TEEPERF" record -o y.trace --size 2G sh -c 'touch
 says "^teeperf record: .*'--size'" err
 [ ! -e started ] && [ ! -e y.trace ] || fail "something is left of a recording that never was"
 
-# What is no file cannot be analyzed next.
+# A trace that is not a file cannot be analyzed next.
 expect 0 "$TEEPERF" record -o x.trace ./fake 1000 0
 says "; next: teeperf analyze x.trace$" err
 expect 0 "$TEEPERF" record -o /dev/null ./fake 1000 0

@@ -88,13 +88,13 @@ ring a.trace all:1=50 all:$((lives + 1))=3
 "$TEEPERF" analyze a.trace >out
 says "^threads    $((lives + 2))$" out
 says '^ring       all of [0-9,]+ threads that had ended was overwritten: [0-9,]+ chunks$' out
-# So many at once that there is no room for each: that is said, and what to do.
+# Too many at once for the room in the log: this is reported, with the remedy.
 expect 0 "$TEEPERF" record --mode ring --ring 128K --size 512K -o a.trace ./app idle 40
 says "events were lost: there were more threads than the log has room for .* larger '--size'" err
 ring a.trace
 
 echo signals
-# What a handler records while it interrupts the runtime is lost, and told.
+# Records of a handler that interrupts the runtime are lost, and reported.
 expect 0 "$TEEPERF" record --mode ring --ring 128K -o a.trace ./app handlers $count
 ring a.trace chunks=2 last:0=$((count - 1)) handlers=5
 

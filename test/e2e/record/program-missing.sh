@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a program that cannot be run is told apart from one that fails, leaves no trace
-# behind, and that an uninstrumented one runs as ever.
+# Proves that a program that cannot be run is distinguished from one that fails, leaves no trace
+# behind, and that an uninstrumented one runs as usual.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 build_fake

@@ -191,7 +191,7 @@ EOF
 	rm -rf "$users" "$log" "$log.trace"
 fi
 
-# What is no trace, and a trace from before logs had names.
+# A file that is not a trace, and a trace from before logs had names.
 expect 1 "$TEEPERF" recover fake
 says "'fake' at offset 0: not a TeePerf trace" err
 expect 1 "$TEEPERF" recover nowhere.trace

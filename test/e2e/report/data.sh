@@ -44,7 +44,7 @@ done
 expect 0 python3 "$lib/report_data.py" $pairs
 [ "$(grep -c ' 0 contradictions$' out)" -gt $((4 * count)) ] ||
 	fail "only $(wc -l <out) reports were compared"
-# What is short is told by times as recorded.
+# The recorded times decide which calls are short.
 expect $status "$TEEPERF" report --min-time 1us -o case.html case.trace
 says 'with --min-time, times are as recorded' err
 [ $count -gt 20 ] || fail "only $count traces"

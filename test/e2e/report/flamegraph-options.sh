@@ -119,7 +119,7 @@ expect 0 flame --baseline compensated.trace --raw -o out.svg before.trace
 expect 1 flame --baseline missing.trace -o out.svg before.trace
 says "'missing.trace'" err
 
-# Cut: what is narrower is not there, and counted. 1176 pixels are the whole.
+# Cut: narrower branches are absent, and counted. 1176 pixels are the whole.
 expect 0 flame --min-width 300 -o out.svg before.trace
 expect 0 frames out.svg list
 [ "$(wc -l <out)" = 3 ] || fail "$(cat out)"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a report of 100,000 paths is shown piece by piece: so many elements and no more,
-# whatever is clicked. How much of the main thread it takes to open it, and each interaction, is
+# Proves that a report of 100,000 paths is shown piece by piece: the number of elements has a limit,
+# whatever is clicked. The time that opening it and each interaction take on the main thread is
 # printed.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -3,8 +3,8 @@
 #
 # Proves that a report's latency over time has all calls of a function, by when they began and how
 # long they took, as the table calls of SQL has them; that the slowest calls of functions are drawn
-# with all calls inside of them, up to the limits; that the page says what is left out; and that all
-# of it works in a browser.
+# with all calls inside of them, up to the limits; that the page reports what it leaves out; and
+# that all of it works in a browser.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -88,7 +88,7 @@ says ' 6 maps, 24 slowest in full ' out
 ! grep -Eq 'latency over time of [0-9]|[0-9] of the slowest calls of functions are' server.html ||
 	fail "nothing is left out"
 
-# main and serve have too many calls inside; what is drawn besides are the longest.
+# main and serve have too many calls inside; the other calls in the drawing are the longest.
 expect 0 "$TEEPERF" report --raw --calls 10 --heat-maps 4 --slowest 3 --slowest-calls 400 \
 	-o server.html server.trace
 agrees server 4 3 400

@@ -8,8 +8,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-# What is said behind "calls" is what the report has to know of that line. The code of "pieces" is
-# not in one piece.
+# The text behind "calls" is what the report must say of that line. The code of "pieces" is not in
+# one piece.
 cat >other.c <<'EOS'
 #define KEEP __attribute__((noinline))
 KEEP int rare(int x)

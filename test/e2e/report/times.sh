@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that a report tells running, waiting and being preempted apart as analyze does: columns of
-# the table, widths of the flame graph, of all threads and of one; that --time says which of them is
-# shown first; and that what is not known is not there.
+# Proves that a report separates running, waiting and being preempted as analyze does: columns of
+# the table, widths of the flame graph, of all threads and of one; that --time decides which of them
+# is shown first; and that unknown times are absent.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -4,7 +4,7 @@
 # As signals/each-instruction.sh on the other processors, under qemu-user: a signal handler at each
 # instruction of the recorded functions and of the runtime behind them, one after another, by
 # breakpoints that the program puts into its own code; the stacks are exact, and a handler is
-# recorded whole, or told as lost; marks are whole, too.
+# recorded whole, or reported as lost; marks are whole, too.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 full=${TEEPERF_FULL:-0}

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # A signal at each instruction of the sequence and of the runtime behind it, one after another, also
-# where a chunk ends: the stacks of the program are exact, and a handler is recorded whole, or told
-# as lost. With handlers that are plain, nested on another stack, longer than half a chunk, or jump
-# out. A mark that is interrupted is whole, or not there; so is one of the handler.
+# where a chunk ends: the stacks of the program are exact, and a handler is recorded whole, or
+# reported as lost. With handlers that are plain, nested on another stack, longer than half a chunk,
+# or jump out. A mark that is interrupted is whole, or absent; so is one of the handler.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ "$(uname -m)" = x86_64 ] || skip 'it steps by the trap flag of x86-64'

@@ -79,7 +79,7 @@ for clock in tsc soft; do
 	lost=$(awk -F, 'NR == 2 { print $5 }' threads.csv)
 	[ "$(calls leaf)" = $((20 * $(calls handler) + $(calls busy) + 1000)) ] ||
 		fail "$clock: $(cat top.csv)"
-	# Each has 42 events, and what is not there is told.
+	# Each has 42 events, and missing ones are reported.
 	[ "$lost" = $((42 * (hits - $(calls handler)))) ] ||
 		fail "$clock: $hits signals, $(calls handler) recorded, $lost events lost"
 

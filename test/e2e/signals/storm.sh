@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Threads under a storm of signals, with handlers that interrupt one another: what each thread calls
-# itself is counted exactly, and what is missing of the handlers is told.
+# Threads under a storm of signals, with handlers that interrupt one another: each thread's own
+# calls are counted exactly, and missing calls of the handlers are reported.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 gaps=30000

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that names and lines are kept by build ID and come back the same, without the program; that
-# a damaged file is told, not used, and replaced; that nothing is kept of programs without an ID or
-# when told so; and that debug files are fetched when asked for, and only then.
+# Proves that names and lines are kept by build ID and read back unchanged, without the program;
+# that a damaged file is reported, not used, and replaced; that nothing is kept of programs without
+# an ID or with the option against it; and that debug files are fetched on request, and only then.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -43,7 +43,7 @@ says '^n::step\(int\),1,app,.*/app\.cpp,4,_ZN1n4stepEi,' plain.one
 says '^rare,1,app,.*/app\.cpp,6,rare,' plain.two
 [ -z "$(kept)" ] || fail "--no-symbol-cache leaves $(kept)"
 
-# What is found is kept, what is kept is used: also when the program is gone.
+# New names are kept, kept ones are used: even when the program is gone.
 table first one.trace
 [ ! -s err ] || fail "said: $(cat err)"
 cmp plain.one first || fail "other names when they are kept"
@@ -75,7 +75,7 @@ for trace in one two; do
 	cmp plain.$trace again || fail "other names from the cache of both"
 done
 
-# Damage is told, and costs nothing but time.
+# Damage is reported, and costs nothing but time.
 mv away/app app
 cp "$file" sound
 printf 'x' | dd of="$file" bs=1 seek=150 conv=notrunc 2>/dev/null
@@ -129,7 +129,7 @@ table again --debuginfod one.trace
 [ ! -s err ] || fail "said: $(cat err)"
 cmp plain.one again || fail "other names from a server"
 [ "$(cat asked)" = "debuginfo $id" ] || fail "asked for $(cat asked)"
-# What is kept now need not be fetched again.
+# Kept names need not be fetched again.
 table again --debuginfod one.trace
 [ "$(wc -l <asked)" = 1 ] || fail "asked again"
 rm -rf cache

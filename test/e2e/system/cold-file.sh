@@ -275,7 +275,7 @@ functions() {
 	"$TEEPERF" analyze --format csv "$1" >functions.csv 2>notes
 }
 
-# told TRACE: the kernel told of its switches.
+# `told` TRACE: the kernel reported its switches.
 told() {
 	"$TEEPERF" dump "$1" | grep -q '^sched '
 }

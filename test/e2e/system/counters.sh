@@ -3,7 +3,7 @@
 # tier: quick
 #
 # record --counters: page faults to the page, processor time and context switches as the program's
-# own getrusage has them, phases between marks, what is absent, and all formats that show them.
+# own getrusage has them, phases between marks, absent counters, and all formats that show them.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

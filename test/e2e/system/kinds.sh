@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Waits and who ended them, page faults by what is at the address, requests to a block device: as
-# many as the program causes, by the functions that cause them. Two groups alone record nothing of
-# the others.
+# Waits and who ended them, page faults by the kind of memory, requests to a block device: the
+# program's number of each, by the functions that cause them. Two groups alone record nothing of the
+# others.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"
@@ -169,7 +169,7 @@ expect 0 "$TEEPERF" record -q -o run.trace --events sched,io,faults -- ./app
 bytes=$(cat out)
 ! grep 'no system events' err || fail "they are refused"
 
-# touch, called by anon and by heap; what is touched is there from then on.
+# touch, called by anon and by heap; pages that it has touched stay.
 is 'anon,300' \
 	"SELECT memory, count(*) FROM faults f JOIN paths p USING (path) JOIN functions c ON c.fn =
 	(SELECT fn FROM paths WHERE path = p.parent)

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A user who may not load BPF programs is told what is missing and how to get it; the calls are
-# recorded, and the exit code is the program's. Wrong uses of --events are refused before anything
-# runs.
+# A user who may not load BPF programs learns the reason and the remedy; the calls are recorded, and
+# the exit code is the program's. Wrong uses of --events are refused before anything runs.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=

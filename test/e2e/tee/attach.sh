@@ -198,14 +198,14 @@ attach --pid $watched
 kill $watched
 ends 1 'no instrumented program attached.*before the process ended'
 
-# A program that was there before: it does not come, and the reason is told.
+# A program that ran before: it does not connect, and the reason is reported.
 TEEPERF_LOG=$log ./app stay &
 program=$!
 attach --attach-timeout 1
 ends 1 'a program looks for its log only when it starts'
 kill -KILL $program
 
-# A killed recorder: what it had not drained is recovered, and the file can be had again.
+# A killed recorder: the part that it had not drained is recovered, and the file is available again.
 attach --drain end
 TEEPERF_LOG=$log ./plain &
 program=$!

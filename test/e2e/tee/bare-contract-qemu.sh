@@ -34,7 +34,7 @@ build() {
 	[ -z "$(nm -u program)" ] || fail "the program is linked to something"
 }
 
-# exact THREADS: x.trace has the calls of so many, and nothing is lost.
+# exact THREADS: x.trace has the calls of THREADS threads, and nothing is lost.
 exact() {
 	cat >wanted <<END
 deep,$(($1 * rounds / 100 * 20))

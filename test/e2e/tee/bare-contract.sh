@@ -23,7 +23,7 @@ build() {
 	"$TEEPERF" cc --port=bare -nostdlib -static -o "$name" "$name.work.o" "$name.start.o"
 }
 
-# counts TRACE THREADS: the calls in it are those of so many threads.
+# counts TRACE THREADS: the calls in it are those of THREADS threads.
 counts() {
 	expect 0 "$TEEPERF" analyze "$1" --view top --format csv
 	sed -n '2,$p' out | cut -d, -f1,2 | sort >calls

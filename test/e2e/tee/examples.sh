@@ -120,7 +120,8 @@ if "$TEEPERF" dump both.trace | grep -q '^sched '; then
 	expect 0 "$TEEPERF" analyze both.trace
 	! grep 'times are not known' out || fail "a thread is not known"
 fi
-# What is signed has no names of its own, and a build of another day's source is not taken for it.
+# The signed application has no names of its own, and a build of another day's source is not taken
+# for it.
 expect 0 "$TEEPERF" analyze --debug-dir examples/optee/ta --view top --format csv ta.trace
 says 'it is the recorded file, but stripped' err
 # A log that the TEE does not register: the client says so, and works.

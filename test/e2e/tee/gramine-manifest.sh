@@ -42,8 +42,8 @@ b'; do
 done
 expect 129 "$TEEPERF" gramine-manifest app
 
-# --edit: whatever form the arrays have, the manifest is still TOML, has what was there and what is
-# needed, once.
+# --edit: whatever form the arrays have, the manifest is still TOML, and has its old entries and the
+# required ones, once.
 cat >edited.py <<'EOP'
 import sys, tomllib
 name, log = sys.argv[1:]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # join, on traces that are written as text: whose call is whose by numbers, by times, and where
-# nothing tells; host code that is not marked; marks that are missing or told twice; jumps on both
-# sides; a TEE that says what is not true. In all of them the host's own calls, and their times, are
-# those of its own trace.
+# neither shows it; host code that is not marked; marks that are missing or reported twice; jumps on
+# both sides; a TEE that lies. In all of them the host's own calls, and their times, are those of
+# its own trace.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -216,7 +216,7 @@ thread 0;work;inner 10
 thread 1;work 110
 END
 
-# ---- marks that are told twice count once; those that are missing end what was open
+# ---- marks that are reported twice count once; missing ones end the open calls
 host <<'END'
 chunk
 	0 enter main
@@ -331,8 +331,7 @@ expect 0 "$TEEPERF" query --format csv joined.trace \
 	"SELECT function, calls, counted_calls FROM functions ORDER BY function"
 says '^inner,5,4$' out
 
-# ---- a TEE that says what is not true: times of another world, functions of the host, a stranger's
-# calls
+# ---- a TEE that lies: times of another world, functions of the host, a stranger's calls
 host <<'END'
 chunk
 	1000 enter main
@@ -369,7 +368,7 @@ expect 0 "$TEEPERF" join -o joined.trace host.trace tee.trace
 says 'records? of the TEE' err
 host_is_kept
 
-# ---- what is missing in the host's trace is still missing
+# ---- events that are missing in the host's trace are still missing
 host <<'END'
 chunk sequence=0
 	0 enter main

@@ -136,7 +136,7 @@ for threads in 1 3; do
 	printf 'enclave_ocall_note %d\nenclave_ocall_plain %d\nsgx_ecall_deep %d\nsgx_ecall_sum %d\n' \
 		$n $((2 * n)) $n $n | diff - counted >&2 || fail "the transitions are not right"
 done
-# The two sides are told apart, though their addresses are the same.
+# The two sides stay separate, though their addresses are the same.
 expect 0 "$TEEPERF" query --format csv sgx.trace \
 	"SELECT module, sum(calls) FROM functions WHERE function = 'ecall_sum' GROUP BY module
 		ORDER BY module"
@@ -197,8 +197,7 @@ says 'the TEE recorded nothing' err
 sound silent.trace
 
 # ---- a TEE whose log is garbage
-# query TRACE SQL: what a TEE says whose log is garbage may be that chunks are missing, which is
-# told.
+# query TRACE SQL: a TEE whose log is garbage may report missing chunks, which is a note.
 query() {
 	got=0
 	"$TEEPERF" query --format csv "$@" >out 2>err || got=$?

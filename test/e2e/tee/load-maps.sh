@@ -46,7 +46,7 @@ named() {
 	diff wanted counted >&2 || fail "$* does not give the program's functions"
 }
 
-# nameless PATTERN OPTION...: with these options no function has a name, and the reason is told.
+# nameless PATTERN OPTION...: with these options no function has a name, and the reason is reported.
 nameless() {
 	pattern=$1
 	shift

@@ -129,7 +129,7 @@ for command in cc c++ record; do
 	says 'sgxsdk, vm or fake' tree/build/share/man/man1/teeperf-$command.1
 done
 
-# What stands in for clang shows what the pass would be told.
+# The stand-in for clang shows the pass's settings.
 mkdir -p tools
 printf '#!/bin/sh\necho "coat: $TEEPERF_ZEBRA"\n' >tools/clang-19
 chmod +x tools/clang-19
@@ -158,7 +158,7 @@ done
 # The command that has not got it says so.
 expect 129 "$TEEPERF" record --port fake ./app
 expect 129 "$TEEPERF" cc --port=fake -c app.c
-# A row that CMake cannot read is told, and not left out.
+# A row that CMake cannot read is reported, and not left out.
 sed -i 's/^TP_PORT(fake, SYSTEM/TP_PORT(fake,SYSTEM/' tree/runtime/ports.def
 expect 1 cmake -S tree -B tree/build
 says "begins otherwise than 'TP_PORT" err

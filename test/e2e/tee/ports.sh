@@ -5,7 +5,7 @@
 # the program are in the trace, as natively. The log comes by a call (sgxsdk, openenclave), with
 # each command at another address (optee), by a descriptor or a file (scone, gramine, vm), or goes
 # out in frames (keystone, occlum, vm). Frames that cannot be sent are counted, and the program goes
-# on. No SDK and no TEE is here: what is tested is the runtime's side of each contract.
+# on. No SDK and no TEE is here: the test covers the runtime's side of each contract.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
@@ -42,7 +42,7 @@ build() {
 		-Wl,--defsym=__text_start=__executable_start
 }
 
-# sums KEY=VALUE...: what is in ./stream.
+# sums KEY=VALUE...: the contents of ./stream.
 sums() {
 	./stream_sum stream >sums || { cat sums >&2; fail "the stream is not as it should be"; }
 	for fact; do

@@ -117,7 +117,7 @@ compared() {
 	fi
 }
 
-# same KIND TRACE TIMES WHAT: TRACE has the program's calls, so many times, and nothing is lost.
+# same KIND TRACE TIMES WHAT: TRACE has the program's calls, TIMES times, and nothing is lost.
 same() {
 	sort -u out | cmp - "said.$1" || fail "$machine: $4: '$1' itself differs"
 	paths "$2" >all
@@ -178,7 +178,7 @@ taken() {
 	done
 }
 
-# What is compared with: the programs as they are, natively, recorded as any program is.
+# The reference: the programs as they are, natively, recorded as any program is.
 SIDE_TIMES=1
 compile "$host"
 for kind in $kinds; do

@@ -78,8 +78,8 @@ done
 # Without a recorder: what was there is over.
 run unwind $log
 
-# A program that is killed inside. The machine's memory stays mapped, so nobody notices but who is
-# told.
+# A program that is killed inside. The machine's memory stays mapped, so only a receiver of a
+# message notices.
 recorder --attach memory
 stay
 guest ask on kill >said || [ $? = 137 ] || fail "the program was not killed"

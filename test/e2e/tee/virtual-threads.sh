@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A library OS has numbers of its own for its threads, as Gramine: which of the host's threads ran
-# which of them is found by when they ran. Running, waiting and the kernel's events are then told of
-# functions, and of none where times do not tell.
+# A library OS has numbers of its own for its threads, as Gramine: the times at which they ran show
+# which of the host's threads ran which of them. Functions then have running, waiting and the
+# kernel's events, and none of these where the times do not decide.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

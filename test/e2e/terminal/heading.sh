@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# On a terminal the heading has three lines, the notes on what is wrong, and no word that is broken;
-# -v has all of it, and so have pipes and files.
+# On a terminal the heading has three lines, the notes on faults, and no word that is broken; -v
+# shows all of it, and so do pipes and files.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 PAGER=cat
@@ -21,7 +21,7 @@ trace() {
 trace good
 head -c -200 good.trace >bad.trace
 
-# heading COLUMNS FILE [OPTION]: what is above the table, in the file heading.
+# heading COLUMNS FILE [OPTION]: the text above the table, in the file heading.
 heading() {
 	columns=$1
 	shift
@@ -43,7 +43,7 @@ for columns in 50 70 100; do
 	tr -s ' \n' '\n' <heading >words
 	"$TEEPERF" analyze bad.trace 2>err | sed '/^$/,$d' | tr -s ' \n' '\n' | diff - words >&2 ||
 		fail "words are broken or lost"
-	# What is wrong is said in any case.
+	# Faults are shown in any case.
 	"$TEEPERF" analyze --format json bad.trace 2>err >json || true
 	heading $columns bad.trace
 	python3 - json heading <<'END'

@@ -42,7 +42,7 @@ says ' std::_Rb_tree<…>::find' out
 expect 0 "$TEEPERF" query a.trace 'SELECT function FROM functions'
 grep -Fq "$tree" out || fail "not whole in SQL"
 
-# The percentiles go first, then what is less than self time and calls; names last.
+# The percentiles go first, then columns less important than self time and calls; names last.
 on 200 analyze a.trace
 says 'p90' out
 ! grep -q 'no room' out || fail "there is room: $(cat out)"

@@ -61,8 +61,8 @@ expect 0 "$TEEPERF" cc -O1 -g -pthread -I"$lib" -o app app.c
 mkfifo go
 log=/dev/shm/attached.$$.log
 
-# attached TRACE [OPTION...]: the program, once the recorder watches it or will not; what it tells
-# is in `told`. $meanwhile runs then.
+# attached TRACE [OPTION...]: the program, once the recorder watches it or will not; its output is
+# in `told`. $meanwhile runs then.
 meanwhile=:
 attached() {
 	trace=$1

@@ -87,8 +87,8 @@ cpu() {
 		END { printf "%s", text }' | sed -e 's/ns=//' -e 's/flags=//'
 }
 
-# at_least TRACE THREAD KEY: what the trace has of a thread (or 'process') is no less than the
-# program told.
+# at_least TRACE THREAD KEY: the time of a thread (or 'process') in the trace is no less than the
+# program printed.
 at_least() {
 	had=$(cpu "$1" | awk -v who="$2" '$1 == who { print $2 }')
 	told=$(awk -v who="$3" '$1 == who { print $2 }' told)

@@ -80,8 +80,8 @@ int main(int argc, char **argv)
 EOS
 expect 0 "$TEEPERF" cc -O1 -g -pthread -I"$lib" -o app app.c
 
-# check TRACE: its columns are what the program told of each function, within 3 % or a tick of 10
-# ms, and what was stolen meanwhile.
+# check TRACE: its columns are what the program printed of each function, within 3 % or a tick of 10
+# ms, and stolen time.
 check() {
 	"$TEEPERF" analyze --format csv "$1" >functions.csv 2>notes || fail "$1: $(cat notes)"
 	python3 - "$1" told functions.csv $ns <<'EOS'
@@ -163,7 +163,7 @@ EOS
 	says '^0$' out
 }
 
-# told TRACE: the kernel told of its switches.
+# `told` TRACE: the kernel reported its switches.
 told() {
 	"$TEEPERF" dump "$1" | grep -q '^sched '
 }

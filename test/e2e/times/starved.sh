@@ -84,7 +84,8 @@ if grep -q constant_tsc /proc/cpuinfo; then
 	# waits.
 	holds "$off >= ($self < $delay ? $self : $delay) * 0.999"
 
-	# Where the kernel told of switches, it is known who waited, and nothing of it is unsure.
+	# Where the kernel reported switches, it is known who waited, and nothing about that is
+	# unsure.
 	taskset -c "$core" "$TEEPERF" record -q --clock tsc -o told.trace -- ./app
 	if "$TEEPERF" dump told.trace | grep -q '^sched '; then
 		"$TEEPERF" analyze told.trace >table

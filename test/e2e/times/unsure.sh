@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Where a self time is smaller than what is not known of it, the table, the JSON object and the page
-# say what to do instead; where none is, they say nothing of it.
+# Where a self time is smaller than its uncertainty, the table, the JSON object and the page suggest
+# a remedy; where it is not, they do not mention it.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"

@@ -8,8 +8,8 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 verdict=$root/test/suites/verdict.py
 
-# What a suite with two tests leaves behind if all is well; its first process lost events, which is
-# told.
+# The files of a suite with two tests if all is well; its first process lost events, which is
+# reported.
 fill() {
 	rm -rf suite
 	for flavour in native instrumented; do

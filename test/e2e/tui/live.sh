@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Proves that 'teeperf tui --watch' shows a trace that grows, by file and by process id: numbers
-# grow on each page, the cursor stays on its function, keys are answered, and after the end what is
-# shown is all there is; and that it says when the recorder was killed.
+# grow on each page, the cursor stays on its function, keys are answered, and after the end it shows
+# the whole trace; and that it reports when the recorder was killed.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/tui.sh"

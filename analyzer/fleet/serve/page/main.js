@@ -64,7 +64,7 @@ function writeAddress() {
 	try {
 		history.replaceState(null, '', '#' + words);
 	} catch {
-		// Browsers take only so many changes in a minute: the next one will be there.
+		// Browsers limit the number of changes per minute: the next one will be kept.
 	}
 }
 

@@ -69,7 +69,7 @@ function drawnAt(thread, depth) {
 	return drawn;
 }
 
-// What is known of the calls of a band at a time.
+// The known facts of the calls of a band at a time.
 function bandFacts(thread, depth, time, cell) {
 	const at = Math.floor(time / cell), begun = thread.begun?.[depth]?.[at];
 	return begun === undefined ? [] :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is shown, as columns of numbers, and the names of functions.
+// The report's data, as columns of numbers, and the names of functions.
 
-// What is known of the recording: facts, functions, paths, threads, and later the timeline.
+// The recording: facts, functions, paths, threads, and later the timeline.
 const data = {};
 // What self time is made up of, where it is known.
 const TIMES = ['cpu', 'wait', 'preempted'];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is said of a frame: beside the mouse, at the foot of the page, and to a screen reader.
+// The description of a frame: beside the mouse, at the foot of the page, and for a screen reader.
 
 // Beside the mouse: a function, and lines of title and text.
 function showTip(event, fn, facts) {

@@ -3,12 +3,12 @@
 
 const LANE_THIN = 5; // without a label
 const CLOSED_ROWS = 6; // of a thread among many, until it is opened
-const LEAST_ROWS = 3; // of a thread among so many that they do not fit
+const LEAST_ROWS = 3; // of a thread if there are too many threads to fit
 
 /*
- * So many rows, and so high lanes, that all threads are in sight: {rows, lane}. `threads` have
- * `rows` and `lanes`, how many each has of them. Lanes become thin before threads have fewer than
- * three rows. Where nothing fits, threads are short all the same.
+ * Choose the number of rows and the height of lanes so that all threads are in sight: {rows, lane}.
+ * `threads` have `rows` and `lanes`, the numbers of each. Lanes become thin before threads have
+ * fewer than three rows. Where nothing fits, threads are short nevertheless.
  */
 function fitTracks(threads, height, {row, lane, thin, gap, top}) {
 	const most = threads.reduce((all, thread) => Math.max(all, thread.rows), 1);

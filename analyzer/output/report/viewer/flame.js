@@ -14,8 +14,8 @@ function sharesOf(parts, at) {
 }
 
 class Flame extends Sheet {
-	// `up()`: the root is at the bottom. selected(fn, what choose() takes) is told; with `keep`
-	// the zoom is part of the state.
+	// `up()`: the root is at the bottom. selected(fn, arguments of choose()) is called; with
+	// `keep` the zoom is part of the state.
 	constructor(host, {label, up = () => false, selected, keep}) {
 		super(host,
 			make('canvas', {tabindex: 0, role: 'application', 'aria-label': label}));

@@ -163,7 +163,7 @@ class CallGraph {
 		change({fn: String(this.nodes[this.at].fn)});
 	}
 
-	// The node beside: what is near, and rather beside than above.
+	// The neighbour in a direction: a near node, preferably beside this one rather than above.
 	beside(direction) {
 		const {nodes} = data.graph, [x, y] = nodes[this.at].at;
 		let best = -1, least = Infinity;

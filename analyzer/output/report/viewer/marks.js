@@ -44,7 +44,7 @@ function paintMarks(timeline, pen) {
 	pen.font = theme.font;
 }
 
-// What is near a place of the axis, or its names; nothing: no mark is.
+// The mark at a place of the axis or of its names, or nothing.
 function markHit(timeline, x, y) {
 	if (x < timeline.gutter || y > AXIS + 12)
 		return null;

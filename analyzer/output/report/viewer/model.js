@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Trees that are shown: the paths with some merged, left out or turned round. Node 0 is the root.
 
-// What has been done so far: trees made, places looked at, frames laid out. Frames are found in
-// slices of so many steps; after each the browser may draw, and take what is typed.
+// Work done so far: trees made, places looked at, frames laid out. Frames are found in slices of
+// this many steps; between slices the browser may draw and take input.
 const work = {trees: 0, steps: 0, frames: 0, slice: 400000};
 
-// Threads and the timeline are read after the first picture: what is not of them stays what it is.
+// Threads and the timeline are read after the first picture; only what depends on them is computed
+// again.
 const loadedPart = () => Boolean((state.range || state.thread) && data.loaded);
 
 const hiddenFunctions = () => new Set(numberList(state.hide).filter(fn => fn < data.functions.all));
@@ -25,8 +26,8 @@ function selectedRange() {
 }
 
 /*
- * Self times and calls by path of what is chosen: everything, a thread, or a part of the timeline,
- * of which there are no calls and only all of self time. `time` is 'self' or one of TIMES.
+ * Self times and calls by path of the selection: everything, a thread, or a part of the timeline,
+ * which has no calls and only the whole self time. `time` is 'self' or one of TIMES.
  */
 function sumPaths(range, thread, time) {
 	const {count, calls, baseSelf, baseCalls} = data.paths;
@@ -86,7 +87,7 @@ function addBelow(own, parent) {
 	return sum ?? null;
 }
 
-// What is chosen, with inclusive times.
+// The sums of the selection, with inclusive times.
 const currentSums = remember(() => [state.range, state.thread, state.weight, loadedPart()], () => {
 	const range = selectedRange();
 	const thread = threadIndex();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tables whose rows are those of a view of the command line: transitions and contention.
 
-// How what is in a column is written.
+// How a column writes its values.
 const rowFormats = {
 	name: value => value,
 	text: value => value ?? '',

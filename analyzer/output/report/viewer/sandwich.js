@@ -53,7 +53,7 @@ class Sandwich {
 		next();
 	}
 
-	// What is left of that, at once.
+	// Do the rest at once.
 	finish() {
 		for (const step of this.steps.splice(0))
 			step();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The source lines of a function, if the report has them: in a window of their own, with what is
-// known of each function there.
+// The source lines of a function, if the report has them: in a window of their own, with the facts
+// about each function there.
 
 // The file of a function and the part of it that has the function's line: {found, line, text};
 // nothing if it is not there.
@@ -14,7 +14,7 @@ function sourceOf(fn) {
 	return part ? {found: source.found, ...part} : null;
 }
 
-// The paths of what is chosen, as pairsOf() wants them, with times.
+// The paths of the selection with times, in the form that pairsOf() takes.
 const timedPaths = remember(() => [state.thread, state.range, loadedPart()], () => {
 	const {count, parent, fn} = data.paths;
 	const range = selectedRange();
@@ -64,7 +64,7 @@ function callsByLine(fns) {
 	return byLine;
 }
 
-// "12", or "12 + 40*": what is of this line alone, and what is of several lines together.
+// "12", or "12 + 40*": the sum of this line alone, and that of several lines together.
 function sumOfLine(pairs, name, format) {
 	const sum = shared => {
 		const some = pairs.filter(pair => pair.lines.size > 1 === shared);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is shown, kept in the address behind the # so that a link, a reload and Back lead to the
-// same.
+// The state of the page, kept in the address behind the # so that a link, a reload and Back show
+// the same.
 
 // All are texts; page.html has buttons for some.
 const defaults = {
@@ -56,7 +56,7 @@ function change(patch) {
 		history[names.some(name => steps.includes(name)) ? 'pushState' :
 			'replaceState'](null, '', '#' + new URLSearchParams(words));
 	} catch {
-		// Browsers take only so many changes in a minute: the next one will be there.
+		// Browsers limit the number of changes per minute: the next one will be kept.
 	}
 	render(names);
 }

@@ -180,8 +180,8 @@ class Timeline extends Sheet {
 		this.paintMap();
 	}
 
-	// When a thread ran, waited and was preempted. What is narrower than a pixel is seen if
-	// there is much of it.
+	// When a thread ran, waited and was preempted. Stretches narrower than a pixel are visible
+	// if there are many.
 	paintStrip(pen, {waits, rows}, y) {
 		const {gutter, width, height, bucket} = this;
 		if (!waits || y < AXIS - STRIP || y > height || !rows.length)
@@ -498,7 +498,7 @@ class Timeline extends Sheet {
 		if (!line)
 			return;
 		const things = thingsOf(line, this.bucket);
-		// Where the last one was, or the edge of what is in sight.
+		// The last one's start, or the edge of the visible part.
 		const at = this.thing?.line === this.line ? this.thing.start :
 			direction > 0 ? this.from - 1 : this.to + 1;
 		const next = direction > 0 ? things.find(([start]) => start > at) :
@@ -631,8 +631,8 @@ function pathStack(path) {
 	return fns;
 }
 
-// What is on a line, by its start: [start, end] of the stretches, events or calls that are drawn
-// there.
+// The things on a line, by their start: [start, end] of the stretches, events or calls that are
+// drawn there.
 function thingsOf({thread, waits, lane, depth}, bucket) {
 	if (waits)
 		return Array.from(waits.start, (start, i) => [start, waits.end[i]]);

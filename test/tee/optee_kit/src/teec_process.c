@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stands in for OP-TEE's client library: runs the application UUID.ta of the folder
 // TEEC_APPLICATIONS as a process. Commands of a session wait for one another; with TEEC_TOGETHER,
-// which is a number of threads, each command begins when so many have come, and returns when all of
-// these are over.
+// which is a number of threads, each command begins when that number have arrived, and returns when
+// all of these are over.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -71,7 +71,7 @@ static void wait_for_others(void)
 		pthread_barrier_wait(&together);
 }
 
-// What is behind the header of 32 bytes, as a program.
+// The part behind the header of 32 bytes, as a program.
 static int load(const char *path)
 {
 	struct stat status;
