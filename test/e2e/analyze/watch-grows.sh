@@ -175,8 +175,8 @@ whole() {
 	esac
 	for form in table csv; do
 		# shellcheck disable=SC2086 # several words
-		begin whole.$form "$TEEPERF" analyze --watch --interval 50ms --limit 0 --format $form \
-			$options "$program"
+		begin whole.$form "$TEEPERF" analyze --watch --interval 50ms --limit 0 \
+			--format $form $options "$program"
 	done
 	await whole.table.out "the whole trace is read: $why"
 	await_true '[ "$(grep -c "^function," whole.csv.out)" -ge 3 ]' "three looks ($why)"
