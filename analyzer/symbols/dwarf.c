@@ -296,8 +296,7 @@ int64_t tp_symbol_dwarf_find(const struct tp_dwarf_request *request, struct tp_s
 	if (search->trouble && !notes->damage.code)
 		tp_err_set(&notes->damage, TP_ERR_FORMAT, request->path,
 		    "libdwarf cannot read a part of its debug information: "
-		    "it is damaged, or memory ran "
-		    "out");
+		    "it is damaged, or memory ran out");
 	if (!request->leave_open) {
 		tp_split_release(&search->split);
 		tp_dwarf_units_close(&search->main);

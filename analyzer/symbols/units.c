@@ -273,9 +273,9 @@ static enum tp_ranges each_rnglist(
 	return result;
 }
 
-// Have *DBG and *OFFSET of a split unit's entry mean its list of addresses: it is in the program,
-// and offsets count from the unit's DW_AT_GNU_ranges_base, which Debian's libdwarf does not add.
-// Without an entry no libdwarf adds it.
+// Make *DBG and *OFFSET, which are those of a split unit, refer to its list of addresses: the list
+// is in the program, and *OFFSET counts from the skeleton's DW_AT_GNU_ranges_base. Debian's libdwarf
+// does not add that, and newer ones add it only if dwarf_get_ranges_b gets an entry.
 static bool find_list(const struct job *job, Dwarf_Debug *dbg, Dwarf_Off *offset)
 {
 	Dwarf_Unsigned base = 0;
