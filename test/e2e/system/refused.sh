@@ -48,7 +48,7 @@ fi
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	says 'no system events are recorded: this user may not load BPF programs: run .* as root, or .*setcap cap_bpf' err
 else
-	says "no system events are recorded: there is no '/sys/kernel/btf/vmlinux'" err
+	says "no system events are recorded: cannot find '/sys/kernel/btf/vmlinux'" err
 fi
 expect 0 "$TEEPERF" query --format csv "$open/run.trace" \
 	"SELECT calls FROM functions WHERE function = 'main'"
