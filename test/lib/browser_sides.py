@@ -93,6 +93,9 @@ def main():
         check("said to screen readers",
               browser.run("return document.querySelector('#view-transitions th').ariaSort"),
               "ascending")
+        check("the report's columns are the views'", browser.run(
+            "return ['transitions', 'contention'].map(name => rowTables[name].columns.filter("
+            "([key]) => !(key in data[name].rows[0])).length)"), [0, 0])
         browser.keys("7")
         browser.settle()
         heads = browser.run(HEADS % "contention")
