@@ -274,8 +274,8 @@ static enum tp_ranges each_rnglist(
 }
 
 // Make *DBG and *OFFSET, which are those of a split unit, refer to its list of addresses: the list
-// is in the program, and *OFFSET counts from the skeleton's DW_AT_GNU_ranges_base. Debian's libdwarf
-// does not add that, and newer ones add it only if dwarf_get_ranges_b gets an entry.
+// is in the program, and *OFFSET counts from the skeleton's DW_AT_GNU_ranges_base. Debian's
+// libdwarf does not add that, and newer ones add it only if dwarf_get_ranges_b gets an entry.
 static bool find_list(const struct job *job, Dwarf_Debug *dbg, Dwarf_Off *offset)
 {
 	Dwarf_Unsigned base = 0;
