@@ -199,8 +199,17 @@ static void await_end(struct watch *watch)
 
 // ---- what the kernel says of it
 
-// Needs a process that is not waited for yet. Its children that it has waited for are in it.
-static void read_io(pid_t pid, struct tp_measured *to)
+// Opened while the process runs: once it has ended, the file belongs to root. NULL: errno says why.
+static FILE *open_io(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
+	return fopen(path, "re");
+}
+
+// Read FILE, of a process that has ended and is not waited for yet. The children that it has waited
+// for are in it. NULL: it could not be opened, for ERROR.
+static void read_io(FILE *file, int error, struct tp_measured *to)
 {
 	static const struct {
 		const char *key;
@@ -214,23 +223,19 @@ static void read_io(pid_t pid, struct tp_measured *to)
 	    {"read_bytes", "disk_read_bytes", "bytes"},
 	    {"write_bytes", "disk_written_bytes", "bytes"},
 	};
-	char path[64];
 	char key[32];
 	uint64_t value;
 	uint32_t found = 0;
-	snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
-	FILE *file = fopen(path, "re");
+	errno = error;
 	while (file && fscanf(file, "%31[^:]: %" SCNu64 "\n", key, &value) == 2)
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 			if (strcmp(key, rows[i].key) == 0) {
 				tp_measured_add(to, rows[i].name, rows[i].unit, (double)value);
 				found++;
 			}
-	if (file)
-		fclose(file);
 	if (!found)
-		tp_measured_note(
-		    to, "reads and writes are not known: this kernel has no /proc/PID/io");
+		tp_measured_note(to, "reads and writes are unknown: cannot read /proc/PID/io: %s",
+		    strerror(errno));
 }
 
 static double seconds(const struct timeval *time)
@@ -277,6 +282,8 @@ int tp_execute(const struct tp_execution *what, struct tp_measured *measured, st
 		what->collectors[i]->start(measured);
 	watch.pid = start(what, &watch.start_ns);
 	const int error = errno;
+	FILE *io = watch.pid > 0 && what->collectors ? open_io(watch.pid) : NULL;
+	const int io_error = errno;
 	if (watch.pid > 0)
 		await_end(&watch);
 	if (watch.pid > 0 && what->collectors)
@@ -293,7 +300,9 @@ int tp_execute(const struct tp_execution *what, struct tp_measured *measured, st
 			   : tp_err_system(err, error, NULL, "cannot run '%s' in '%s'",
 				 what->argv[0], what->cwd);
 	if (what->collectors)
-		read_io(watch.pid, measured);
+		read_io(io, io_error, measured);
+	if (io)
+		fclose(io);
 	while (wait4(watch.pid, &status, 0, &used) < 0 && errno == EINTR)
 		;
 	// What it has left behind would disturb the runs that follow.
