@@ -528,10 +528,10 @@ static void note_unsure(struct tp_notes *notes, const struct tp_analysis *analys
 	if (count)
 		tp_notes_add(notes, TP_NOTE_ID_UNSURE, count,
 		    "the self time%s of %" PRIu32
-		    " function%s %s smaller than the uncertainty of %s: compare calls, or record "
-		    "fewer functions ('teeperf allowlist generate')%s",
+		    " function%s %s smaller than %s uncertainty: compare calls, or record fewer "
+		    "functions ('teeperf allowlist generate')%s",
 		    plural(count), count, plural(count), count == 1 ? "is" : "are",
-		    count == 1 ? "it" : "them", better_clock(analysis));
+		    count == 1 ? "its" : "their", better_clock(analysis));
 }
 
 static void note_starved(struct tp_notes *notes, const struct tp_analysis *analysis)

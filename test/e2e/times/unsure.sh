@@ -7,7 +7,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
-advice="the self time of 1 function is smaller than the uncertainty of it: compare calls, or record fewer functions"
+advice="the self time of 1 function is smaller than its uncertainty: compare calls, or record fewer functions"
 expect 0 "$TEEPERF" dump --assemble "$root/test/golden/compensated/trace.txt" -o tiny.trace
 expect 0 "$TEEPERF" analyze tiny.trace
 grep -F -- "+/- >100%  $advice ('teeperf allowlist generate'), or with 'record --clock tsc-ordered'" out >found ||
