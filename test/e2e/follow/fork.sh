@@ -539,12 +539,36 @@ if command -v prlimit >/dev/null; then
 	says 'cannot accept a connection' err
 fi
 
-# Reports of a grandchild whose parent has no log reach the recording: a link is at its trace's
-# place.
-cat >grandchild.c <<'EOS'
+# Links at the places of the traces of processes that begin next: identifiers begin anew behind the
+# highest, with 300.
+cat >link_traces.h <<'EOS'
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+static void link_traces(void)
+{
+	int highest = 32768;
+	FILE *file = fopen("/proc/sys/kernel/pid_max", "r");
+	if (file) {
+		if (fscanf(file, "%d", &highest) != 1)
+			_exit(98);
+		fclose(file);
+	}
+	for (int i = 1; i < 5000; i++) {
+		const int next = (int)getpid() + i;
+		char name[64];
+		snprintf(name, sizeof(name), "run.trace.%d",
+		    next < highest ? next : next - highest + 300);
+		if (symlink("victim", name))
+			perror(name);
+	}
+}
+EOS
+
+# Reports of a grandchild whose parent has no log reach the recording: a link is at its trace's
+# place.
+cat >grandchild.c <<'EOS'
+#include "link_traces.h"
 __attribute__((noinline)) void called(void)
 {
 	__asm__ volatile("");
@@ -554,11 +578,7 @@ int main(void)
 	called();
 	if (fork() == 0) {
 		called();
-		for (int i = 1; i < 5000; i++) {
-			char name[64];
-			snprintf(name, sizeof(name), "run.trace.%d", (int)getpid() + i);
-			symlink("victim", name);
-		}
+		link_traces();
 		if (fork() == 0) {
 			called();
 			_exit(0);
@@ -633,10 +653,7 @@ expect 1 "$TEEPERF" record -f -o /dev/null -- ./app idle
 says "'--follow-fork' needs a regular file as output" err
 # A link at a trace's place is not followed: that name could be guessed.
 cat >link.c <<'EOS'
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "link_traces.h"
 __attribute__((noinline)) void called(void)
 {
 	__asm__ volatile("");
@@ -647,11 +664,7 @@ int main(void)
 	if (pipe(go))
 		return 1;
 	called();
-	for (int i = 1; i < 5000; i++) {
-		char name[64];
-		snprintf(name, sizeof(name), "run.trace.%d", (int)getpid() + i);
-		symlink("victim", name);
-	}
+	link_traces();
 	if (fork() == 0) {
 		called();
 		_exit(0);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# README's sample of 'make demo' has the heading and the columns that the demo's command prints, and
-# what takes minutes in the demo, installing and building, says how far it is: without a terminal
-# ten times, not hundreds.
+# README's sample has the heading and the columns that the demo's command prints, and what takes
+# minutes in the demo, installing and building, says how far it is: without a terminal ten times,
+# not hundreds.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -22,13 +22,17 @@ int main(void)
 EOC
 expect 0 "$TEEPERF" cc -g -O1 -o app app.c
 expect 0 "$TEEPERF" record -q -o teeperf.trace --clock tsc ./app
-# The command is the demo's, with another trace and fewer functions.
+# The command is the demo's, with another trace and fewer functions; README's is the tutorial's, and
+# has the tutorial's program.
 command=$(grep '^show "$bin/teeperf" analyze "$demo/teeperf.trace" --limit' "$root/tools/demo") ||
 	fail "the demo has no such command"
-says '^\$ teeperf analyze teeperf.trace --limit 10$' "$root/README.md"
 eval "$(echo "$command" | sed 's|^show "$bin/teeperf"|"$TEEPERF"|; s|$demo/||')" >shown
-sed -n '/^\$ teeperf analyze teeperf.trace --limit 10$/,/^```$/p' "$root/README.md" |
+says '^\$ teeperf analyze best.trace --limit 3$' "$root/README.md"
+sed -n '/^\$ teeperf analyze best.trace --limit 3$/,/^```$/p' "$root/README.md" |
 	sed '1d;$d' >sample
+program=$(sed -n 's/^program *//p' sample)
+grep -qF "teeperf record -o best.trace -- $program >" "$root/docs/tutorial.md" ||
+	fail "docs/tutorial.md does not record '$program'"
 # columns FILE: of its table; keys FILE: what the lines of its heading begin with.
 columns() {
 	grep -E '^ *calls ' "$1" | tr -s ' ' | sed 's/^ //; s/ $//'
@@ -44,7 +48,7 @@ for key in $(keys sample); do
 	grep -qF "\"$key " "$root"/analyzer/output/*.c "$root"/analyzer/output/notes.def ||
 		fail "README.md: no line of a heading begins with '$key'"
 done
-for key in program duration threads events clock times; do
+for key in program duration events clock times; do
 	keys sample | grep -Fxq "$key" || fail "README.md: the sample has no line '$key'"
 	keys shown | grep -Fxq "$key" ||
 		fail "no line of the heading begins with '$key': $(cat shown)"
