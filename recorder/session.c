@@ -105,6 +105,13 @@ static uint64_t default_ahead(const struct tp_session *session)
 		   : 0;
 }
 
+// Functions that cost much are switched off soon: what is logged then comes at a low rate.
+static uint32_t warm_chunks(const struct tp_session *session)
+{
+	const uint32_t cores = session->cores > 1 ? (uint32_t)session->cores : 1;
+	return session->options.guide ? cores * TP_REGION_WARM_CHUNKS : 0;
+}
+
 static int start_log(struct tp_session *session, struct tp_err *err)
 {
 	const struct tp_session_options *options = &session->options;
@@ -117,6 +124,7 @@ static int start_log(struct tp_session *session, struct tp_err *err)
 	    .ready = options->ready_bytes ? options->ready_bytes : default_ready(session),
 	    .ahead = default_ahead(session),
 	    .touch_later = !options->ready_bytes && options->argv,
+	    .warm_chunks = warm_chunks(session),
 	    .mode = options->mode,
 	    .ring = options->ring,
 	    .clock = clock,

@@ -192,14 +192,43 @@ static struct tp_window_calls *entry_of(
 		return NULL;
 	if (function->last && thread->entries[function->last - 1].window == window)
 		return &thread->entries[function->last - 1];
-	const uint32_t name = thread->profile->nodes[node].name;
-	const struct tp_analysis *analysis = thread->all->analysis;
-	const uint64_t from = analysis->trace->windows.items[window].from;
-	struct tp_window_calls *entry = add_entry(thread, name, window);
-	entry->was_on =
-	    from && tp_selected_at(tp_selected_find(&analysis->selected, name), from - 1);
+	struct tp_window_calls *entry =
+	    add_entry(thread, thread->profile->nodes[node].name, window);
 	function->last = thread->entry_count;
 	return entry;
+}
+
+// Whether the function is on before, in and behind a window, if STRETCH is one.
+static bool is_on_around(
+    const struct tp_estimates *all, const struct tp_selected *selected, uint32_t stretch)
+{
+	const uint32_t number = all->stretches[stretch].window;
+	if (number == UINT32_MAX)
+		return true;
+	const struct tp_window *window = &all->analysis->trace->windows.items[number];
+	return window->from && tp_selected_at(selected, window->from - 1) &&
+	       tp_selected_at(selected, window->from) && tp_selected_at(selected, window->to);
+}
+
+// Whether calls of the function now and in the window here, if there is one, or those beside it may
+// be compared: it is on in all of them.
+static bool is_steady(
+    struct tp_estimates_thread *thread, struct tp_local_estimate *function, uint32_t node)
+{
+	const struct tp_estimates *all = thread->all;
+	if (function->kind != SWITCHED)
+		return function->kind == STEADY;
+	if (function->steady_in != thread->at + 1) {
+		const struct tp_selected *selected =
+		    tp_selected_find(&all->analysis->selected, thread->profile->nodes[node].name);
+		const uint32_t from = thread->at ? thread->at - 1 : 0;
+		const uint32_t to = thread->at + 1 < all->count ? thread->at + 1 : thread->at;
+		function->is_steady = true;
+		for (uint32_t i = from; i <= to && function->is_steady; i++)
+			function->is_steady = is_on_around(all, selected, i);
+		function->steady_in = thread->at + 1;
+	}
+	return function->is_steady;
 }
 
 // Where most functions are on, the program does little in a piece of time but record.
@@ -248,11 +277,7 @@ static void enter(void *context, uint64_t id, uint32_t node, uint64_t time)
 	count_in_piece(thread, function, time);
 	struct tp_window_calls *entry = entry_of(thread, node, thread->at);
 	thread->calls++;
-	// Outside of windows all that is recorded is on.
-	thread->steady +=
-	    entry ? entry->was_on
-		  : function && (function->kind == STEADY ||
-				    thread->all->stretches[thread->at].window == UINT32_MAX);
+	thread->steady += function && is_steady(thread, function, node);
 	if (entry)
 		entry->calls++;
 }

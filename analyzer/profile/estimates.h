@@ -17,7 +17,6 @@
 struct tp_window_calls {
 	uint32_t name; /* what records call it */
 	uint32_t window;
-	bool was_on; /* before the window, too */
 	uint64_t calls;
 	uint64_t ticks; /* of the calls that have ended, in the time that counts */
 	uint64_t cost; /* what was taken off that for recording them and the calls inside of them */
@@ -36,7 +35,7 @@ struct tp_estimates {
 	struct tp_stretch {
 		uint64_t ends;   /* the first tick behind it */
 		uint64_t calls;  /* that began in it */
-		uint64_t steady; /* of these, of functions that were on before, too */
+		uint64_t steady; /* of these, of functions that are on beside and in windows here */
 		uint32_t window; /* that it is; UINT32_MAX: none */
 		bool lost;       /* events of it were */
 	} * stretches;
@@ -63,7 +62,9 @@ struct tp_estimates_thread {
 		uint64_t last;  /* its newest entry, + 1 */
 		uint64_t calls; /* that began in the piece of time */
 		uint64_t peak; /* most of these, had all of the piece been the program's own time */
-	} * functions;         /* of the profile */
+		uint32_t steady_in; /* the stretch that is_steady is of, + 1 */
+		bool is_steady;
+	} * functions; /* of the profile */
 	uint32_t function_room;
 	uint64_t piece; /* of time, and calls that began in it */
 	uint64_t piece_calls;

@@ -51,10 +51,6 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 	return (struct tp_estimate){value, tp_estimate_student(df) * sqrt(variance)};
 }
 
-// Events take at most this part of a window's time, if there are at least EVENTS_TELL.
-#define EVENTS_MOST 0.8
-#define EVENTS_TELL 1000
-
 // How often functions that are always on are called beside the window, for each tick of the
 // program's own.
 static double pace_of(const struct tp_estimate_pace *pace, double ticks)
@@ -121,10 +117,5 @@ bool tp_estimate_cost(const struct tp_estimate_pace *paces, uint32_t count,
 	if (!known && !guessed)
 		return false;
 	*cost = known && guessed ? both(&measured, guess) : known ? measured : *guess;
-	// In each window the program has done something itself.
-	for (uint32_t i = 0; i < count; i++)
-		if (paces[i].events >= EVENTS_TELL &&
-		    cost->ticks * paces[i].events > EVENTS_MOST * paces[i].time)
-			cost->ticks = EVENTS_MOST * paces[i].time / paces[i].events;
 	return true;
 }

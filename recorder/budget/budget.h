@@ -61,7 +61,9 @@ struct tp_budget {
 	uint64_t probe_gap_ns;
 	uint64_t window_ns;   /* when the next window begins */
 	double window_gap_ns; /* before it, if nothing is in the way */
-	double window_cpu_ns; /* processor time in the windows since it was decided last */
+	uint32_t window_next; /* of the functions, where the next window goes on */
+	double window_groups; /* windows that all functions that are off need, one after another */
+	bool had_windows;     /* since it was decided last who comes back */
 	uint64_t random;
 	uint64_t
 	    cpu_ns; /* of the program at the last reckoning, and its chunks drawn, events lost */

@@ -60,7 +60,7 @@ static bool make_list(struct tp_budget *budget, struct tp_region_only *only)
 	uint64_t used = 0;
 	for (uint32_t i = 0; i < budget->count; i++) {
 		const struct tp_budget_member *member = &budget->members[i];
-		if (!budget->functions[i].on && !budget->has_window &&
+		if (!budget->functions[i].on && !(budget->has_window && member->is_in_window) &&
 		    (!add_hashes(budget, member->symbol, 1, &used) ||
 			!add_hashes(budget, member->aliases, member->alias_count, &used)))
 			return false;

@@ -26,8 +26,11 @@ struct tp_budget_member {
 	double all_calls;
 	double calls; /* since the last reckoning */
 	double ticks;
-	double window_calls; /* in the windows since it was decided who comes back */
+	double window_calls; /* in its windows since it was decided whether it comes back */
 	double window_ticks;
+	double window_ns;                   /* of these, the program's own time */
+	uint32_t windows;                   /* how many */
+	bool is_in_window;                  /* in the next one, or this */
 	const struct tp_elf_symbol *symbol; /* NULL: none */
 	const struct tp_elf_symbol *aliases;
 	uint32_t alias_count;
@@ -71,7 +74,7 @@ double tp_budget_allowed(const struct tp_budget *budget);
 void tp_budget_change(struct tp_budget *budget, bool widen);
 /*
  * Have the program obey, by itself if it looks within PATIENCE ms. False: it is over, or nothing
- * can be chosen any more. In a window all functions are on.
+ * can be chosen any more. In a window its functions are on, too.
  */
 bool tp_budget_apply(struct tp_budget *budget, uint64_t patience);
 /* Wait a little while; in a window, in which a millisecond is many events, a shorter one. */
@@ -80,6 +83,12 @@ void tp_budget_nap(struct tp_budget *budget);
 /* windows.c */
 /* When the next window begins that comes GAP ns behind this one, more or less. */
 void tp_budget_plan_window(struct tp_budget *budget, double gap_ns);
+/*
+ * Choose the functions of the next window: those that are cheap, and of the others the next ones in
+ * turn, as many as may be together. False: none is off. *overhead: what their events would cost by
+ * our data, in parts of the running time.
+ */
+bool tp_budget_pick(struct tp_budget *budget, double *overhead);
 /* A window, now. */
 void tp_budget_probe(struct tp_budget *budget);
 /* Functions come back whose rates in the windows so far allow it. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Short times in which all functions that a budget has switched off record.
+// Short times in which functions record that a budget has switched off.
 #define _GNU_SOURCE
 #include "steps.h"
 
@@ -7,6 +7,12 @@
 
 // The part of the budget that is spent on windows.
 #define PROBE_PART 0.1
+// The most that events of a window's functions may cost, in parts of the running time: if those of
+// all cost more, each window has some of them. The more of the time events take, the less is known
+// of the rest.
+#define WINDOW_EVENTS 1.0
+// Functions that together cost no more than this part of it are in each window.
+#define WINDOW_CHEAP 0.1
 // By how much the gap between two windows is longer or shorter.
 #define JITTER 0.25
 
@@ -16,13 +22,16 @@ enum {
 	// while.
 	WINDOW_LEAST_US = 200,
 	WINDOW_MOST_US = 50000,
-	WINDOW_GAP_MS = 150,
+	WINDOW_GAP_MS = 100,
 	WINDOW_GAP_MOST_MS = 30000,
-	WINDOWS_EACH = 40, // of the time so far, the gap is at least one part in WINDOWS_EACH
+	// Of the time so far, the gap between two windows of a function is at least one part in
+	// WINDOWS_EACH.
+	WINDOWS_EACH = 40,
 	WINDOW_GAP_FUNCTION_US = 50,
 	WINDOW_DEAR = 4, // it ends early only if it costs this multiple of its limit
-	// Whether functions come back is decided with the sums of all windows since it was decided
-	// last, at most so seldom.
+	// Whether a function comes back is decided with the sums of its windows since that was
+	// decided last, if there were at least DECIDE_WINDOWS, and at most so seldom.
+	DECIDE_WINDOWS = 3,
 	DECIDE_GAP_MOST_MS = 30000,
 	REST_MOST_S = 3600,
 };
@@ -54,19 +63,47 @@ static double window_cpu_ns(
 	return cpu;
 }
 
-// The number of functions that are off, and in *overhead the cost of their events according to our
-// data, as a share of the running time.
-static uint32_t count_off(const struct tp_budget *budget, double *overhead)
+static bool is_cheap(double share, uint32_t count)
 {
+	return share * count <= WINDOW_CHEAP * WINDOW_EVENTS;
+}
+
+bool tp_budget_pick(struct tp_budget *budget, double *overhead)
+{
+	const double each = budget->call_ns / 1e9;
 	uint32_t count = 0;
-	double calls = 0;
-	for (uint32_t i = 0; i < budget->count; i++)
-		if (!budget->functions[i].on) {
-			count++;
-			calls += budget->functions[i].calls;
+	double all = 0;
+	for (uint32_t i = 0; i < budget->count; i++) {
+		budget->members[i].is_in_window = false;
+		if (budget->functions[i].on)
+			continue;
+		count++;
+		all += budget->functions[i].calls * each;
+	}
+	*overhead = 0;
+	for (uint32_t i = 0; i < budget->count; i++) {
+		const double share = budget->functions[i].calls * each;
+		if (budget->functions[i].on || !is_cheap(share, count))
+			continue;
+		budget->members[i].is_in_window = true;
+		*overhead += share;
+	}
+	bool first = true;
+	for (uint32_t i = 0; i < budget->count; i++) {
+		const uint32_t at = (budget->window_next + i) % budget->count;
+		const double share = budget->functions[at].calls * each;
+		if (budget->functions[at].on || budget->members[at].is_in_window)
+			continue;
+		if (!first && *overhead + share > WINDOW_EVENTS) {
+			budget->window_next = at;
+			break;
 		}
-	*overhead = calls * budget->call_ns / 1e9;
-	return count;
+		first = false;
+		budget->members[at].is_in_window = true;
+		*overhead += share;
+	}
+	budget->window_groups = all > WINDOW_EVENTS ? all / WINDOW_EVENTS : 1;
+	return count != 0;
 }
 
 // A number that no program keeps in step with: xorshift64.
@@ -83,7 +120,8 @@ static double random_part(struct tp_budget *budget)
 void tp_budget_plan_window(struct tp_budget *budget, double gap_ns)
 {
 	const double so_far = (double)(budget->now_ns - budget->start_ns);
-	double gap = so_far / WINDOWS_EACH;
+	const double groups = budget->window_groups > 1 ? budget->window_groups : 1;
+	double gap = so_far / WINDOWS_EACH / groups;
 	gap = gap > (double)(WINDOW_GAP_MS * TP_BUDGET_MS) ? gap
 							   : (double)(WINDOW_GAP_MS * TP_BUDGET_MS);
 	const double work = budget->count * (double)WINDOW_GAP_FUNCTION_US * 1e3;
@@ -105,24 +143,22 @@ void tp_budget_plan_window(struct tp_budget *budget, double gap_ns)
  */
 void tp_budget_decide(struct tp_budget *budget)
 {
-	double calls = 0;
-	if (!(budget->window_cpu_ns > 0))
+	if (!budget->had_windows)
 		return;
 	tp_budget_take(budget);
-	for (uint32_t i = 0; i < budget->count; i++)
-		calls += budget->members[i].window_calls;
-	const double seconds =
-	    tp_budget_running_ns(budget->window_cpu_ns, calls * budget->call_ns) / 1e9;
 	for (uint32_t i = 0; i < budget->count; i++) {
 		struct tp_budget_function *function = &budget->functions[i];
 		struct tp_budget_member *member = &budget->members[i];
-		if (!function->on && seconds > 0) {
-			function->calls = member->window_calls / seconds;
-			function->ticks = member->window_ticks / seconds;
+		if (!function->on && member->windows < DECIDE_WINDOWS)
+			continue;
+		if (!function->on && member->window_ns > 0) {
+			function->calls = member->window_calls * 1e9 / member->window_ns;
+			function->ticks = member->window_ticks * 1e9 / member->window_ns;
 		}
-		member->window_calls = member->window_ticks = 0;
+		member->window_calls = member->window_ticks = member->window_ns = 0;
+		member->windows = 0;
 	}
-	budget->window_cpu_ns = 0;
+	budget->had_windows = false;
 	tp_budget_change(budget, true);
 	budget->probe_gap_ns += budget->probe_gap_ns / 2;
 	if (budget->probe_gap_ns > DECIDE_GAP_MOST_MS * TP_BUDGET_MS)
@@ -130,19 +166,31 @@ void tp_budget_decide(struct tp_budget *budget)
 	budget->probe_ns = budget->now_ns + budget->probe_gap_ns;
 }
 
+// The program's own time in a window is that of the functions that were on in it.
+static void note_window(struct tp_budget *budget, double own_ns)
+{
+	for (uint32_t i = 0; i < budget->count; i++) {
+		if (!budget->members[i].is_in_window)
+			continue;
+		budget->members[i].window_ns += own_ns;
+		budget->members[i].windows++;
+	}
+	budget->had_windows = true;
+}
+
 /*
- * Switch on all functions that are off, for a moment that costs a small part of the budget: so it
- * is known what they would cost now, and the trace has a sample of them. Neither when it begins nor
- * how long it lasts depends on what the program does in it, or windows would be longer where little
- * is called.
+ * Switch on functions that are off, for a moment that costs a small part of the budget: so it is
+ * known what they would cost now, and the trace has a sample of them. Neither which ones, nor when
+ * it begins, nor how long it lasts depends on what the program does in it, or windows would be
+ * longer where little is called.
  */
 void tp_budget_probe(struct tp_budget *budget)
 {
 	const double spare = PROBE_PART * budget->share;
 	double overhead;
-	if (!count_off(budget, &overhead))
-		return;
 	tp_budget_take(budget);
+	if (!tp_budget_pick(budget, &overhead))
+		return;
 	const double part = overhead / (1 + overhead);
 	const double may_ns = spare * budget->window_gap_ns;
 	double length_ns = part > 0 ? may_ns / part : WINDOW_MOST_US * 1e3;
@@ -167,11 +215,12 @@ void tp_budget_probe(struct tp_budget *budget)
 	if (!done)
 		return;
 	tp_session_note_window(budget->session);
-	budget->window_cpu_ns += window_cpu_ns(budget, &from, &to);
+	const double cost = tp_budget_cost_since(budget, tail);
+	note_window(budget, tp_budget_running_ns(window_cpu_ns(budget, &from, &to), cost));
 	// By what windows before this one have cost: else those in which much is called would stand
 	// for longer times.
 	const double before =
 	    budget->window_cost_ns > 0 ? budget->window_cost_ns : part * (double)(to.ns - from.ns);
-	budget->window_cost_ns = (3 * before + tp_budget_cost_since(budget, tail)) / 4;
+	budget->window_cost_ns = (3 * before + cost) / 4;
 	tp_budget_plan_window(budget, before / spare);
 }

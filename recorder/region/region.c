@@ -418,6 +418,7 @@ int tp_region_create(
 	region->mode = options->mode;
 	pthread_mutex_init(&region->lock, NULL);
 	region->low_chunks = options->low_chunks ? options->low_chunks : TP_REGION_LOW_CHUNKS;
+	region->warm = options->mode == TEEPERF_MODE_STREAM ? options->warm_chunks : 0;
 	region->eases_in = !options->low_chunks && options->mode != TEEPERF_MODE_RING;
 	region->start_ms = now_ms();
 	region->touch_later = options->touch_later;
@@ -455,7 +456,8 @@ int tp_region_create(
 	region->newest = TP_REGION_NONE;
 	region->older = malloc(region->chunk_count * sizeof(*region->older));
 	region->newer = malloc(region->chunk_count * sizeof(*region->newer));
-	r = region->older && region->newer ? 0 : tp_err_memory(err, NULL);
+	region->waiting = malloc(region->chunk_count * sizeof(*region->waiting));
+	r = region->older && region->newer && region->waiting ? 0 : tp_err_memory(err, NULL);
 	const uint64_t metadata = metadata_size(region, options);
 	region->map_size = metadata + (uint64_t)region->chunk_count * TP_REGION_CHUNK_SIZE;
 	const uint64_t end = region->offset + region->map_size + options->behind;
@@ -571,8 +573,10 @@ void tp_region_release(struct tp_region *region)
 	region->fd = -1;
 	free(region->older);
 	free(region->newer);
+	free(region->waiting);
 	region->older = NULL;
 	region->newer = NULL;
+	region->waiting = NULL;
 	pthread_mutex_destroy(&region->lock);
 }
 
@@ -641,10 +645,10 @@ void tp_region_empty(struct tp_region *region)
 	tp_store_release(&region->header->magic, TEEPERF_LOG_OVER);
 }
 
-void tp_region_supply(struct tp_region *region, uint32_t number)
+// pre: the lock is held.
+static void offer(struct tp_region *region, uint32_t number)
 {
 	const bool shared = region->mode == TEEPERF_MODE_RING;
-	pthread_mutex_lock(&region->lock);
 	// What the program has made of the word decides about a slot, and about nothing else.
 	const uint64_t ticket =
 	    shared ? tp_fetch_add_relaxed(&region->header->head, 1) : region->head++;
@@ -653,7 +657,38 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 	    TEEPERF_SUPPLY_SLOT(ticket, number));
 	if (!shared)
 		tp_store_release(&region->header->head, region->head);
+}
+
+// Whether the program has fewer chunks left than COUNT, by its own word. pre: the lock is held.
+static bool has_fewer(const struct tp_region *region, uint32_t count)
+{
+	return (int64_t)(region->head - tp_load_relaxed(&region->header->tail)) < (int64_t)count;
+}
+
+void tp_region_supply(struct tp_region *region, uint32_t number)
+{
+	pthread_mutex_lock(&region->lock);
+	if (region->warm && !has_fewer(region, region->warm))
+		region->waiting[region->waiting_count++] = number;
+	else
+		offer(region, number);
 	pthread_mutex_unlock(&region->lock);
+}
+
+// Usually chunks that come back are enough, and those that wait stay cold.
+static bool offer_waiting(struct tp_region *region)
+{
+	bool offered = false;
+	if (!region->warm)
+		return false;
+	pthread_mutex_lock(&region->lock);
+	if (has_fewer(region, region->warm / 2))
+		while (region->waiting_count && has_fewer(region, region->warm)) {
+			offer(region, region->waiting[--region->waiting_count]);
+			offered = true;
+		}
+	pthread_mutex_unlock(&region->lock);
+	return offered;
 }
 
 uint32_t tp_region_low(uint64_t taken, uint64_t ms)
@@ -673,7 +708,7 @@ static bool is_low(struct tp_region *region)
 	pthread_mutex_lock(&region->lock);
 	const uint64_t head = region->mode == TEEPERF_MODE_RING
 				  ? tp_load_relaxed(&region->header->head)
-				  : region->head;
+				  : region->head + region->waiting_count;
 	pthread_mutex_unlock(&region->lock);
 	// The tail is the program's word; a false one can only make us commit all that was asked
 	// for.
@@ -685,6 +720,7 @@ static bool is_low(struct tp_region *region)
 
 bool tp_region_grow(struct tp_region *region)
 {
+	const bool offered = offer_waiting(region);
 	if (!region->stunted && region->committed < region->chunk_count &&
 	    (region->committed < region->ahead || is_low(region))) {
 		const uint32_t first = region->committed;
@@ -698,7 +734,7 @@ bool tp_region_grow(struct tp_region *region)
 	if (region->touched == region->committed ||
 	    (region->touch_later && (now_ms() - region->start_ms < TP_REGION_TOUCH_MS ||
 					!tp_load_relaxed(&region->header->tail))))
-		return false;
+		return offered;
 	touch_chunks(region, TP_REGION_STEP_CHUNKS);
 	return true;
 }

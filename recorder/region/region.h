@@ -47,6 +47,8 @@ enum {
 	TP_REGION_LOW_MS = 2,
 	TP_REGION_LOW_IDLE_MS = 8,
 	TP_REGION_LOW_CHUNKS = 768,
+	TP_REGION_WARM_CHUNKS =
+	    64,                  /* for each core, with warm_chunks: 4 MiB, some ms at full speed */
 	TP_REGION_TOUCH_MS = 50, /* with touch_later, if it logs: many programs are over by then */
 };
 #define TP_REGION_NONE UINT32_MAX
@@ -118,6 +120,13 @@ struct tp_region_options {
 	uint32_t low_chunks;  /* with so few left, more are supplied ... */
 	/* ... by this number; 0: as TP_REGION_LOW_CHUNKS says, TP_REGION_STEP_CHUNKS */
 	uint32_t step_chunks;
+	/*
+	 * Once that many are supplied, others wait, and those that were used last come first: their
+	 * pages are in the program's tables and in caches. For a program that logs little; one that
+	 * suddenly logs a lot may lose events until tp_region_grow is called again. 0: all are
+	 * supplied.
+	 */
+	uint32_t warm_chunks;
 	uint32_t owned; /* number + 1 of a chunk that the program's first thread has; 0: none */
 	uint32_t mode;
 	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
@@ -166,7 +175,10 @@ struct tp_region {
 	/* The supply; guarded by lock. */
 	pthread_mutex_t lock;
 	uint64_t head; /* tickets served; in mode ring the log's word counts, as others serve too */
-	uint32_t committed;    /* chunks [0, committed) have memory and have been supplied */
+	uint32_t warm; /* as in the options; 0 in mode ring */
+	uint32_t *waiting; /* chunks that are not supplied yet, those used last at the end */
+	uint32_t waiting_count;
+	uint32_t committed;    /* chunks [0, committed) have memory, and were supplied or wait */
 	bool stunted;          /* memory ran out before the region had its whole size */
 	const char *shrunk_by; /* the limit that made it smaller than it is by default, or NULL */
 	uint32_t touched;      /* chunks [0, touched) are in the page tables; the grower's own */
@@ -234,8 +246,8 @@ static inline struct teeperf_chunk *tp_region_chunk(const struct tp_region *regi
 }
 
 /*
- * Hand chunk `number` to the program; in mode ring once, as the program recycles. pre: it is zero
- * throughout and its state is FREE.
+ * Hand chunk `number` to the program, or have it wait; in mode ring once, as the program recycles.
+ * pre: it is zero throughout and its state is FREE.
  */
 void tp_region_supply(struct tp_region *region, uint32_t number);
 
@@ -258,7 +270,7 @@ void tp_region_withdraw(struct tp_region *region, uint32_t number);
 uint32_t tp_region_low(uint64_t taken, uint64_t ms);
 
 /*
- * If the supply runs low, or less is there than should be ahead, allocate a little more and supply
+ * Supply chunks that wait, if the program has few. If all there is runs low, or less is there than should be ahead, allocate a little more and supply
  * it; else touch a little of what has been supplied. False if there was nothing to do: call it
  * again a millisecond later. (Touching 64 MiB takes up to 300 ms on a busy machine, allocating them
  * 10: touching before supplying lost events.)

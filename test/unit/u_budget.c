@@ -13,6 +13,7 @@
 #include "recorder/budget/choice.h"
 #include "recorder/budget/learn.h"
 #include "recorder/budget/names.h"
+#include "recorder/budget/steps.h"
 
 #include <teeperf/abi.h>
 
@@ -237,6 +238,57 @@ static void jumps_have_their_part(void **state)
 	assert_true(two[0].on && two[1].on);
 }
 
+// A call costs 20 ns. Functions 0 to 5 are off and cost 0.6 of the running time each, 6 and 7 next
+// to nothing, 8 is on.
+static void windows_take_turns(void **state)
+{
+	(void)state;
+	enum { ALL = 9, OFF = 8, DEAR = 6 };
+	struct tp_budget_function members_of[ALL] = {{0}};
+	struct tp_budget_member members[ALL] = {{0}};
+	struct tp_budget budget = {
+	    .functions = members_of, .members = members, .count = ALL, .call_ns = 20};
+	for (uint32_t i = 0; i < ALL; i++)
+		members_of[i] =
+		    (struct tp_budget_function){.calls = i < DEAR ? 30e6 : 1000, .on = i >= OFF};
+	uint32_t looked[ALL] = {0};
+	double overhead;
+	for (uint32_t round = 0; round < 2 * DEAR; round++) {
+		assert_true(tp_budget_pick(&budget, &overhead));
+		uint32_t dear = 0;
+		for (uint32_t i = 0; i < ALL; i++) {
+			looked[i] += members[i].is_in_window;
+			dear += i < DEAR && members[i].is_in_window;
+		}
+		// Two of them would take more than half of the time.
+		assert_int_equal(dear, 1);
+		assert_true(fabs(overhead - 0.6 - 2 * 1000 * 20e-9) < 1e-9);
+	}
+	for (uint32_t i = 0; i < DEAR; i++)
+		assert_int_equal(looked[i], 2);
+	assert_int_equal(looked[6], 2 * DEAR);
+	assert_int_equal(looked[7], 2 * DEAR);
+	assert_int_equal(looked[8], 0);
+	assert_true(fabs(budget.window_groups - DEAR * 0.6) < 1e-3);
+	// Those that are less dear are together, and all of them in few windows.
+	for (uint32_t i = 0; i < DEAR; i++)
+		members_of[i].calls = 15e6;
+	assert_true(tp_budget_pick(&budget, &overhead));
+	assert_true(fabs(overhead - 0.9) < 1e-3);
+	// One alone that costs more than the limit has windows, too.
+	members_of[0].calls = 1e9;
+	uint32_t alone = 0;
+	for (uint32_t i = 0; i < DEAR; i++) {
+		assert_true(tp_budget_pick(&budget, &overhead));
+		alone += members[0].is_in_window;
+	}
+	assert_true(alone > 0);
+	for (uint32_t i = 0; i < ALL; i++)
+		members_of[i].on = true;
+	assert_false(tp_budget_pick(&budget, &overhead));
+	assert_true(overhead <= 0);
+}
+
 static void names(void **state)
 {
 	(void)state;
@@ -262,6 +314,7 @@ int main(void)
 	    cmocka_unit_test(nothing_flaps),
 	    cmocka_unit_test(without_a_name),
 	    cmocka_unit_test(jumps_have_their_part),
+	    cmocka_unit_test(windows_take_turns),
 	    cmocka_unit_test(names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,52 @@ static void supply(void **state)
 	tp_region_release(&region);
 }
 
+// Once enough are supplied, others wait. Those that were used last come first.
+static void warm(void **state)
+{
+	(void)state;
+	const struct tp_region_options options = {.size = 64 * CHUNK,
+	    .ready = 16 * CHUNK,
+	    .low_chunks = 1,
+	    .warm_chunks = 8,
+	    .mode = TEEPERF_MODE_STREAM};
+	assert_int_equal(tp_region_create(&region, &options, &err), 0);
+	check_supply(8);
+	assert_int_equal(region.waiting_count, 8);
+	assert_true(!tp_region_grow(&region));
+	// Two are taken, and come back.
+	for (uint32_t number = 0; number < 2; number++) {
+		region.header->tail++;
+		tp_region_withdraw(&region, number);
+		tp_region_supply(&region, number);
+	}
+	assert_int_equal(region.header->head, 10);
+	assert_true(region.supply[9] == TEEPERF_SUPPLY_SLOT(9, 1));
+	// Of five that are taken, none has come back: the newest that waits follows.
+	region.header->tail += 5;
+	tp_region_supply(&region, 2);
+	assert_int_equal(region.waiting_count, 8);
+	assert_true(!tp_region_grow(&region)); // half of them are there yet
+	region.header->tail++;
+	assert_true(tp_region_grow(&region));
+	assert_true(region.supply[11] == TEEPERF_SUPPLY_SLOT(11, 15));
+	assert_int_equal(region.header->head - region.header->tail, 8);
+	assert_int_equal(region.waiting_count, 3);
+	// What comes back then waits, and is the first to go.
+	tp_region_supply(&region, 3);
+	assert_int_equal(region.waiting_count, 4);
+	region.header->tail += 5;
+	assert_true(tp_region_grow(&region));
+	assert_true(region.supply[16] == TEEPERF_SUPPLY_SLOT(16, 3));
+	// All that is left. A lie gets no more than there is.
+	region.header->tail += 1000;
+	while (tp_region_grow(&region))
+		;
+	assert_int_equal(region.waiting_count, 0);
+	assert_int_equal(region.committed, 64);
+	tp_region_release(&region);
+}
+
 static void growth(void **state)
 {
 	(void)state;
@@ -362,6 +408,7 @@ int main(void)
 	    cmocka_unit_test(owned_chunk),
 	    cmocka_unit_test(collects_in_order),
 	    cmocka_unit_test(supply),
+	    cmocka_unit_test(warm),
 	    cmocka_unit_test(growth),
 	    cmocka_unit_test(lows),
 	    cmocka_unit_test(ready),
