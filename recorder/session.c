@@ -105,11 +105,21 @@ static uint64_t default_ahead(const struct tp_session *session)
 		   : 0;
 }
 
-// Functions that cost much are switched off soon: what is logged then comes at a low rate.
-static uint32_t warm_chunks(const struct tp_session *session)
+// The least that is supplied: enough for some hundred threads that begin at once, or until
+// functions that cost much are switched off.
+static uint32_t warm_least(const struct tp_session *session)
 {
-	const uint32_t cores = session->cores > 1 ? (uint32_t)session->cores : 1;
-	return session->options.guide ? cores * TP_REGION_WARM_CHUNKS : 0;
+	const uint32_t cores = (uint32_t)session->cores * TP_REGION_CORE_CHUNKS;
+	return session->options.guide || cores > TP_REGION_AHEAD_CHUNKS ? cores
+									: TP_REGION_AHEAD_CHUNKS;
+}
+
+// The threads of a program that runs already come all at once.
+static uint32_t warm_first(const struct tp_session *session)
+{
+	const uint32_t least = warm_least(session);
+	return session->options.argv || least > TP_REGION_GUEST_CHUNKS ? least
+								       : TP_REGION_GUEST_CHUNKS;
 }
 
 static int start_log(struct tp_session *session, struct tp_err *err)
@@ -118,13 +128,18 @@ static int start_log(struct tp_session *session, struct tp_err *err)
 	const uint32_t clock = session->clock_log.clock;
 	// With a host beside it, it is the TEE's log that is mapped at each call.
 	const bool registered = options->registered_bytes && !options->inner;
+	// Where draining waits, what was used is not there to be used again. Who asks for memory
+	// that is ready is to have it.
+	const bool warm =
+	    drain_policy(session, options->drain, clock) == TP_DRAIN_NOW && !options->ready_bytes;
 	const struct tp_region_options region = {
 	    .size = registered ? options->registered_bytes : options->size_bytes,
 	    .small_tables = registered,
 	    .ready = options->ready_bytes ? options->ready_bytes : default_ready(session),
 	    .ahead = default_ahead(session),
 	    .touch_later = !options->ready_bytes && options->argv,
-	    .warm_chunks = warm_chunks(session),
+	    .warm_first = warm ? warm_first(session) : 0,
+	    .warm_least = warm ? warm_least(session) : 0,
 	    .mode = options->mode,
 	    .ring = options->ring,
 	    .clock = clock,
@@ -337,17 +352,25 @@ static void *supply(void *argument)
 	pthread_setname_np(pthread_self(), "teeperf-supply"); // for top -H, and follow/process-ends
 	supply_ahead(session);
 	uint64_t grown_ns = tp_clock_monotonic_ns();
+	uint64_t due_ns = grown_ns;
 	while (!tp_load_relaxed(&worker->stop)) {
 		const bool all = tp_load_acquire(&session->supply.of_all);
+		const uint64_t look_ns = tp_clock_monotonic_ns();
+		const bool fast = tp_region_follow_pace(
+		    &session->region, look_ns, look_ns > due_ns ? look_ns - due_ns : 0);
 		// 48 MiB in reserve last for longer than this at a billion events a second.
 		bool grown = tp_region_grow(&session->region);
 		grown |= all && session->has_inner && tp_region_grow(&session->inner.region);
 		grown |= all && session->follows && tp_follow_grow(&session->follow);
 		const uint64_t now_ns = tp_clock_monotonic_ns();
-		if (grown)
+		due_ns = look_ns;
+		if (grown) {
 			grown_ns = now_ns;
-		else
-			tp_doorbell_wait(&worker->bell, now_ns - grown_ns < often_ns ? 1 : 4);
+			continue;
+		}
+		const int wait_ms = fast || now_ns - grown_ns < often_ns ? 1 : 4;
+		due_ns = now_ns + (uint64_t)wait_ms * 1000 * 1000;
+		tp_doorbell_wait(&worker->bell, wait_ms);
 	}
 	return NULL;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The shared region: a file in /dev/shm that the program maps, and the supply of chunks in it.
-// One file above 600 lines: creating, finding, growing and giving back a region keep one set of
-// sizes true.
+// The shared region: a file in /dev/shm that the program maps. supply.c has its chunks.
 #define _GNU_SOURCE
 #include "region.h"
 
@@ -18,20 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <teeperf/late.h>
-
 #include "log_guard.h"
 #include "proc.h"
+#include "supply.h"
 
 #define FOLDER TP_REGION_FOLDER
 static const uint64_t MIB = 1024 * 1024;
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static uint32_t power_of_two_below(uint64_t value)
 {
@@ -279,28 +269,6 @@ static int map_file(struct tp_region *region, struct tp_err *err)
 	return 0;
 }
 
-// Give bytes [offset, offset + size) memory: 0 or an errno value.
-static int allocate(struct tp_region *region, uint64_t offset, uint64_t size)
-{
-	int error;
-	do {
-		error = posix_fallocate(region->fd, (off_t)(region->offset + offset), (off_t)size);
-	} while (error == EINTR);
-	return error;
-}
-
-// Put allocated bytes into the page tables.
-static void touch(struct tp_region *region, uint64_t offset, uint64_t size)
-{
-#ifdef MADV_POPULATE_WRITE
-	if (madvise(region->map + offset, size, MADV_POPULATE_WRITE) == 0)
-		return;
-#endif
-	// Older kernels: an addition of 0 touches each page without changing it.
-	for (uint64_t at = offset; at < offset + size; at += 4096)
-		tp_fetch_add_relaxed((uint64_t *)(void *)(region->map + at), 0);
-}
-
 static void init_header(struct tp_region *region, const struct tp_region_options *options)
 {
 	struct teeperf_log_header *header = region->header;
@@ -346,66 +314,19 @@ static void lay_out(struct tp_region *region, uint64_t metadata)
 	region->chunks = region->map + metadata;
 }
 
-static uint64_t chunk_offset(const struct tp_region *region, uint32_t number)
-{
-	return (uint64_t)((char *)tp_region_chunk(region, number) - region->map);
-}
-
-// Allocate up to `wanted` more chunks: 0 or an errno value.
-static int commit(struct tp_region *region, uint32_t wanted)
-{
-	const uint32_t first = region->committed;
-	const uint32_t left = region->chunk_count - first;
-	const uint32_t count = left < wanted ? left : wanted;
-	const int error =
-	    allocate(region, chunk_offset(region, first), (uint64_t)count * TP_REGION_CHUNK_SIZE);
-	if (error)
-		return error;
-	pthread_mutex_lock(&region->lock);
-	region->committed = first + count;
-	pthread_mutex_unlock(&region->lock);
-	return 0;
-}
-
-static void touch_chunks(struct tp_region *region, uint32_t wanted)
-{
-	const uint32_t left = region->committed - region->touched;
-	const uint32_t count = left < wanted ? left : wanted;
-	touch(
-	    region, chunk_offset(region, region->touched), (uint64_t)count * TP_REGION_CHUNK_SIZE);
-	region->touched += count;
-}
-
-static void supply_from(struct tp_region *region, uint32_t first)
-{
-	for (uint32_t i = first; i < region->committed; i++)
-		if (i + 1 != region->owned)
-			tp_region_supply(region, i);
-}
-
-// Chunk `number` is the newest that is out. pre: the lock is held.
-static void put_out(struct tp_region *region, uint32_t number)
-{
-	region->older[number] = region->newest;
-	region->newer[number] = TP_REGION_NONE;
-	if (region->newest != TP_REGION_NONE)
-		region->newer[region->newest] = number;
-	region->newest = number;
-}
-
 // The chunk that the program begins with: 0 or an errno value.
 static int give_owned(struct tp_region *region)
 {
 	if (!region->owned)
 		return 0;
 	const uint32_t number = region->owned - 1;
-	const uint64_t offset = chunk_offset(region, number);
-	const int error = allocate(region, offset, TP_REGION_CHUNK_SIZE);
+	const uint64_t offset = tp_supply_offset(region, number);
+	const int error = tp_supply_allocate(region, offset, TP_REGION_CHUNK_SIZE);
 	if (error)
 		return error;
-	touch(region, offset, TP_REGION_CHUNK_SIZE);
+	tp_supply_touch(region, offset, TP_REGION_CHUNK_SIZE);
 	pthread_mutex_lock(&region->lock);
-	put_out(region, number);
+	tp_supply_put_out(region, number);
 	pthread_mutex_unlock(&region->lock);
 	return 0;
 }
@@ -418,9 +339,12 @@ int tp_region_create(
 	region->mode = options->mode;
 	pthread_mutex_init(&region->lock, NULL);
 	region->low_chunks = options->low_chunks ? options->low_chunks : TP_REGION_LOW_CHUNKS;
-	region->warm = options->mode == TEEPERF_MODE_STREAM ? options->warm_chunks : 0;
+	if (options->mode == TEEPERF_MODE_STREAM) {
+		region->warm = options->warm_first;
+		region->pace.least = options->warm_least;
+	}
 	region->eases_in = !options->low_chunks && options->mode != TEEPERF_MODE_RING;
-	region->start_ms = now_ms();
+	region->start_ms = tp_supply_now_ms();
 	region->touch_later = options->touch_later;
 	region->step_chunks = options->step_chunks ? options->step_chunks : TP_REGION_STEP_CHUNKS;
 	region->chunk_count = options->chunk_count;
@@ -482,14 +406,14 @@ int tp_region_create(
 	const uint64_t ahead = options->ahead / TP_REGION_CHUNK_SIZE;
 	region->ahead = ahead < region->chunk_count ? (uint32_t)ahead : region->chunk_count;
 	region->ready = first;
-	int error = allocate(region, 0, metadata);
+	int error = tp_supply_allocate(region, 0, metadata);
 	if (!error && options->behind)
-		error = allocate(region, region->map_size, options->behind);
+		error = tp_supply_allocate(region, region->map_size, options->behind);
 	if (!error) {
 		if (!options->touch_later)
-			touch(region, 0, metadata);
+			tp_supply_touch(region, 0, metadata);
 		init_header(region, options);
-		error = commit(region, first);
+		error = tp_supply_commit(region, first);
 	}
 	if (!error)
 		error = give_owned(region);
@@ -501,8 +425,8 @@ int tp_region_create(
 		goto fail;
 	}
 	if (!options->touch_later)
-		touch_chunks(region, first);
-	supply_from(region, 0);
+		tp_supply_touch_chunks(region, first);
+	tp_supply_from(region, 0);
 	return 0;
 fail:
 	tp_region_release(region);
@@ -578,204 +502,6 @@ void tp_region_release(struct tp_region *region)
 	region->newer = NULL;
 	region->waiting = NULL;
 	pthread_mutex_destroy(&region->lock);
-}
-
-static void punch(struct tp_region *region, uint64_t start, uint64_t end)
-{
-	if (end > start)
-		fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-		    (off_t)(region->offset + start), (off_t)(end - start));
-}
-
-// The sequence of each thread's newest chunk, + 1.
-static uint64_t *newest_of_threads(const struct tp_region *region)
-{
-	uint64_t *newest = calloc(region->thread_capacity, sizeof(*newest));
-	for (uint32_t i = 0; newest && i < region->committed; i++) {
-		const struct teeperf_chunk *chunk = tp_region_chunk(region, i);
-		const uint32_t thread = chunk->thread;
-		const uint64_t sequence = tp_load_relaxed(&chunk->sequence) + 1;
-		if (tp_load_relaxed(&region->states[i]) == TEEPERF_CHUNK_OWNED &&
-		    thread < region->thread_capacity && newest[thread] < sequence)
-			newest[thread] = sequence;
-	}
-	return newest;
-}
-
-// How much of a chunk keeps its thread from going on there: all up to its last record, if it is the
-// newest.
-static uint64_t bytes_to_keep(
-    const struct tp_region *region, uint32_t number, const uint64_t *newest)
-{
-	const struct teeperf_chunk *chunk = tp_region_chunk(region, number);
-	const uint64_t *words = (const uint64_t *)(const void *)chunk;
-	const uint32_t thread = chunk->thread;
-	if (tp_load_relaxed(&region->states[number]) != TEEPERF_CHUNK_OWNED)
-		return 0;
-	if (newest && thread < region->thread_capacity &&
-	    tp_load_relaxed(&chunk->sequence) + 1 != newest[thread])
-		return 0;
-	uint64_t count = TP_REGION_CHUNK_SIZE / 8;
-	while (count && !tp_load_relaxed(&words[count - 1]))
-		count--;
-	return count * 8;
-}
-
-void tp_region_empty(struct tp_region *region)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t *newest = newest_of_threads(region);
-	for (uint32_t i = 0; i < region->committed; i++) {
-		const uint64_t start = chunk_offset(region, i);
-		const uint64_t kept = bytes_to_keep(region, i, newest);
-		// For readers that look for the end: reading dropped memory would allocate it again
-		// (runtime/port/posix_late.c).
-		if (kept)
-			tp_store_relaxed(&tp_region_chunk(region, i)->used, kept);
-		else
-			tp_store_relaxed(&region->states[i], TEEPERF_CHUNK_FREE);
-		// Behind the last record the program stores some words yet: where a full tmpfs has
-		// no memory that would crash it.
-		const uint64_t left =
-		    kept ? (kept + TEEPERF_LATE_WORDS * 8 + page - 1) / page * page : 0;
-		if (left < TP_REGION_CHUNK_SIZE)
-			punch(region, start + left, start + TP_REGION_CHUNK_SIZE);
-	}
-	free(newest);
-	tp_store_release(&region->header->magic, TEEPERF_LOG_OVER);
-}
-
-// pre: the lock is held.
-static void offer(struct tp_region *region, uint32_t number)
-{
-	const bool shared = region->mode == TEEPERF_MODE_RING;
-	// What the program has made of the word decides about a slot, and about nothing else.
-	const uint64_t ticket =
-	    shared ? tp_fetch_add_relaxed(&region->header->head, 1) : region->head++;
-	put_out(region, number);
-	tp_store_release(&region->supply[ticket & (region->chunk_count - 1)],
-	    TEEPERF_SUPPLY_SLOT(ticket, number));
-	if (!shared)
-		tp_store_release(&region->header->head, region->head);
-}
-
-// Whether the program has fewer chunks left than COUNT, by its own word. pre: the lock is held.
-static bool has_fewer(const struct tp_region *region, uint32_t count)
-{
-	return (int64_t)(region->head - tp_load_relaxed(&region->header->tail)) < (int64_t)count;
-}
-
-void tp_region_supply(struct tp_region *region, uint32_t number)
-{
-	pthread_mutex_lock(&region->lock);
-	if (region->warm && !has_fewer(region, region->warm))
-		region->waiting[region->waiting_count++] = number;
-	else
-		offer(region, number);
-	pthread_mutex_unlock(&region->lock);
-}
-
-// Usually chunks that come back are enough, and those that wait stay cold.
-static bool offer_waiting(struct tp_region *region)
-{
-	bool offered = false;
-	if (!region->warm)
-		return false;
-	pthread_mutex_lock(&region->lock);
-	if (has_fewer(region, region->warm / 2))
-		while (region->waiting_count && has_fewer(region, region->warm)) {
-			offer(region, region->waiting[--region->waiting_count]);
-			offered = true;
-		}
-	pthread_mutex_unlock(&region->lock);
-	return offered;
-}
-
-uint32_t tp_region_low(uint64_t taken, uint64_t ms)
-{
-	// The first is the program's word.
-	const uint64_t more =
-	    taken < TP_REGION_LOW_CHUNKS ? TP_REGION_LOW_FACTOR * taken : TP_REGION_LOW_CHUNKS;
-	const uint64_t low = taken ? TP_REGION_WORKING_CHUNKS - TP_REGION_LOW_FIRST_CHUNKS + more +
-					 ms / TP_REGION_LOW_MS
-				   : TP_REGION_LOW_FIRST_CHUNKS + ms / TP_REGION_LOW_IDLE_MS;
-	return low < TP_REGION_LOW_CHUNKS ? (uint32_t)low : TP_REGION_LOW_CHUNKS;
-}
-
-// Whether the program is about to run out of what it has been given.
-static bool is_low(struct tp_region *region)
-{
-	pthread_mutex_lock(&region->lock);
-	const uint64_t head = region->mode == TEEPERF_MODE_RING
-				  ? tp_load_relaxed(&region->header->head)
-				  : region->head + region->waiting_count;
-	pthread_mutex_unlock(&region->lock);
-	// The tail is the program's word; a false one can only make us commit all that was asked
-	// for.
-	const uint64_t taken = tp_load_relaxed(&region->header->tail);
-	const uint32_t low = region->eases_in ? tp_region_low(taken, now_ms() - region->start_ms)
-					      : region->low_chunks;
-	return (int64_t)(head - taken) <= (int64_t)low;
-}
-
-bool tp_region_grow(struct tp_region *region)
-{
-	const bool offered = offer_waiting(region);
-	if (!region->stunted && region->committed < region->chunk_count &&
-	    (region->committed < region->ahead || is_low(region))) {
-		const uint32_t first = region->committed;
-		const bool failed = commit(region, region->step_chunks) != 0;
-		pthread_mutex_lock(&region->lock);
-		region->stunted = failed;
-		pthread_mutex_unlock(&region->lock);
-		supply_from(region, first);
-		return true;
-	}
-	if (region->touched == region->committed ||
-	    (region->touch_later && (now_ms() - region->start_ms < TP_REGION_TOUCH_MS ||
-					!tp_load_relaxed(&region->header->tail))))
-		return offered;
-	touch_chunks(region, TP_REGION_STEP_CHUNKS);
-	return true;
-}
-
-uint32_t tp_region_collect(struct tp_region *region, uint32_t states, uint32_t *numbers)
-{
-	uint32_t first = region->chunk_count;
-	pthread_mutex_lock(&region->lock);
-	// Newest first: a chunk that is seen complete proves that its thread's older ones, looked
-	// at later, are so too.
-	for (uint32_t at = region->newest; at != TP_REGION_NONE; at = region->older[at]) {
-		const uint64_t state = tp_load_acquire(&region->states[at]);
-		if (state < 32 && states >> state & 1)
-			numbers[--first] = at;
-	}
-	pthread_mutex_unlock(&region->lock);
-	const uint32_t count = region->chunk_count - first;
-	memmove(numbers, numbers + first, count * sizeof(*numbers));
-	return count;
-}
-
-void tp_region_withdraw(struct tp_region *region, uint32_t number)
-{
-	pthread_mutex_lock(&region->lock);
-	const uint32_t older = region->older[number];
-	const uint32_t newer = region->newer[number];
-	if (older != TP_REGION_NONE)
-		region->newer[older] = newer;
-	if (newer != TP_REGION_NONE)
-		region->older[newer] = older;
-	else
-		region->newest = older;
-	pthread_mutex_unlock(&region->lock);
-}
-
-uint32_t tp_region_limit(struct tp_region *region)
-{
-	pthread_mutex_lock(&region->lock);
-	const uint32_t limit = region->stunted ? region->committed : region->chunk_count;
-	pthread_mutex_unlock(&region->lock);
-	return limit;
 }
 
 bool tp_region_is_forged(const struct tp_region *region)

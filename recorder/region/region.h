@@ -47,8 +47,7 @@ enum {
 	TP_REGION_LOW_MS = 2,
 	TP_REGION_LOW_IDLE_MS = 8,
 	TP_REGION_LOW_CHUNKS = 768,
-	TP_REGION_WARM_CHUNKS =
-	    64,                  /* for each core, with warm_chunks: 4 MiB, some ms at full speed */
+	TP_REGION_CORE_CHUNKS = 64, /* for each core, 4 MiB: some ms at full speed */
 	TP_REGION_TOUCH_MS = 50, /* with touch_later, if it logs: many programs are over by then */
 };
 #define TP_REGION_NONE UINT32_MAX
@@ -121,12 +120,13 @@ struct tp_region_options {
 	/* ... by this number; 0: as TP_REGION_LOW_CHUNKS says, TP_REGION_STEP_CHUNKS */
 	uint32_t step_chunks;
 	/*
-	 * Once that many are supplied, others wait, and those that were used last come first: their
-	 * pages are in the program's tables and in caches. For a program that logs little; one that
-	 * suddenly logs a lot may lose events until tp_region_grow is called again. 0: all are
+	 * Once enough are supplied, others wait, and those that were used last come first: their
+	 * pages are in the program's tables and in caches. How many are enough follows the program
+	 * (tp_region_follow_pace), from `warm_first` on; never less than `warm_least`. 0: all are
 	 * supplied.
 	 */
-	uint32_t warm_chunks;
+	uint32_t warm_first;
+	uint32_t warm_least;
 	uint32_t owned; /* number + 1 of a chunk that the program's first thread has; 0: none */
 	uint32_t mode;
 	uint32_t ring; /* mode ring: chunks that a thread keeps; at most a quarter of them all */
@@ -175,7 +175,7 @@ struct tp_region {
 	/* The supply; guarded by lock. */
 	pthread_mutex_t lock;
 	uint64_t head; /* tickets served; in mode ring the log's word counts, as others serve too */
-	uint32_t warm; /* as in the options; 0 in mode ring */
+	uint32_t warm; /* others wait; 0: none does */
 	uint32_t *waiting; /* chunks that are not supplied yet, those used last at the end */
 	uint32_t waiting_count;
 	uint32_t committed;    /* chunks [0, committed) have memory, and were supplied or wait */
@@ -187,6 +187,14 @@ struct tp_region {
 	    *older; /* for each chunk that is out, the one supplied before it, or TP_REGION_NONE */
 	uint32_t *newer;
 	uint32_t newest;
+	/* The supplying thread's own. */
+	struct tp_region_pace {
+		uint32_t least;   /* options.warm_least; 0: none waits */
+		uint64_t look_ns; /* the last one, and the chunks taken until then */
+		uint64_t taken;
+		double chunks;  /* that the program took in a ms, by the peak, which fades */
+		double late_ms; /* by which we came too late, likewise */
+	} pace;
 };
 
 /*
@@ -270,10 +278,17 @@ void tp_region_withdraw(struct tp_region *region, uint32_t number);
 uint32_t tp_region_low(uint64_t taken, uint64_t ms);
 
 /*
- * Supply chunks that wait, if the program has few. If all there is runs low, or less is there than should be ahead, allocate a little more and supply
- * it; else touch a little of what has been supplied. False if there was nothing to do: call it
- * again a millisecond later. (Touching 64 MiB takes up to 300 ms on a busy machine, allocating them
- * 10: touching before supplying lost events.)
+ * Reckon how many chunks are to be supplied, by what the program has taken since the last look and
+ * by how late this one is. A program that has run out of chunks while some waited gets all of them
+ * from then on. Returns whether the next look should come soon.
+ */
+bool tp_region_follow_pace(struct tp_region *region, uint64_t now_ns, uint64_t late_ns);
+
+/*
+ * Supply chunks that wait, if the program has few. If all there is runs low, or less is there than
+ * should be ahead, allocate a little more and supply it; else touch a little of what has been
+ * supplied. False if there was nothing to do: call it again a millisecond later. (Touching 64 MiB
+ * takes up to 300 ms on a busy machine, allocating them 10: touching before supplying lost events.)
  */
 bool tp_region_grow(struct tp_region *region);
 

@@ -144,7 +144,7 @@ static void warm(void **state)
 	const struct tp_region_options options = {.size = 64 * CHUNK,
 	    .ready = 16 * CHUNK,
 	    .low_chunks = 1,
-	    .warm_chunks = 8,
+	    .warm_first = 8,
 	    .mode = TEEPERF_MODE_STREAM};
 	assert_int_equal(tp_region_create(&region, &options, &err), 0);
 	check_supply(8);
@@ -180,6 +180,60 @@ static void warm(void **state)
 		;
 	assert_int_equal(region.waiting_count, 0);
 	assert_int_equal(region.committed, 64);
+	tp_region_release(&region);
+}
+
+// The supply follows the program: as much as it takes in 16 ms, and more if we come late; half of
+// that a quarter of a second later.
+static void follows_pace(void **state)
+{
+	(void)state;
+	const struct tp_region_options options = {.size = 1024 * CHUNK,
+	    .ready = 512 * CHUNK,
+	    .low_chunks = 1,
+	    .warm_first = 256,
+	    .warm_least = 64,
+	    .mode = TEEPERF_MODE_STREAM};
+	const uint64_t ms = 1000 * 1000;
+	assert_int_equal(tp_region_create(&region, &options, &err), 0);
+	// Nothing is known before the program takes any.
+	assert_false(tp_region_follow_pace(&region, 1 * ms, 0));
+	assert_int_equal(region.warm, 256);
+	region.header->tail = 1;
+	tp_region_follow_pace(&region, 2 * ms, 0);
+	// Few are supplied: we come soon.
+	assert_true(tp_region_follow_pace(&region, 3 * ms, 0));
+	assert_int_equal(region.warm, 64);
+	region.header->tail += 10;
+	assert_true(tp_region_follow_pace(&region, 4 * ms, 0));
+	assert_int_equal(region.warm, 10 * 16);
+	region.header->tail += 20;
+	assert_true(tp_region_follow_pace(&region, 6 * ms, 1 * ms));
+	assert_in_range(region.warm, 10 * 20 - 1, 10 * 20);
+	assert_in_range(region.head, 256, 256);
+	tp_region_follow_pace(&region, 256 * ms, 0);
+	assert_in_range(region.warm, 5 * 16, 5 * 20);
+	tp_region_follow_pace(&region, 5000 * ms, 0);
+	assert_int_equal(region.warm, 64);
+	// A tail that went back is no pace, and one that is a lie makes it no more than there is.
+	region.header->tail = 2;
+	tp_region_follow_pace(&region, 5001 * ms, 0);
+	assert_int_equal(region.warm, 64);
+	region.header->tail = 3;
+	tp_region_follow_pace(&region, 5002 * ms, UINT64_C(1) << 60);
+	assert_int_equal(region.warm, 1024);
+	// The program has run out while others waited: from now on none waits.
+	assert_true(region.waiting_count > 0);
+	region.header->tail = region.head;
+	tp_region_follow_pace(&region, 5003 * ms, 0);
+	assert_int_equal(region.warm, 0);
+	while (tp_region_grow(&region))
+		;
+	assert_int_equal(region.waiting_count, 0);
+	tp_region_supply(&region, 0);
+	assert_int_equal(region.waiting_count, 0);
+	assert_false(tp_region_follow_pace(&region, 9000 * ms, 0));
+	assert_int_equal(region.warm, 0);
 	tp_region_release(&region);
 }
 
@@ -409,6 +463,7 @@ int main(void)
 	    cmocka_unit_test(collects_in_order),
 	    cmocka_unit_test(supply),
 	    cmocka_unit_test(warm),
+	    cmocka_unit_test(follows_pace),
 	    cmocka_unit_test(growth),
 	    cmocka_unit_test(lows),
 	    cmocka_unit_test(ready),
