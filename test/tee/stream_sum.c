@@ -22,8 +22,11 @@ int main(int argc, char **argv)
 		uint64_t words[TEEPERF_FRAME_MAX / 8];
 		struct teeperf_chunk chunk;
 	} body;
-	static uint64_t log[1 << 15];          // the part before the chunks
-	static unsigned char seen[4096][4096]; // by thread and sequence number
+	static uint64_t log[1 << 15]; // the part before the chunks
+	// By thread and sequence number. Threads that record without end have many chunks where
+	// their process is slow to end.
+	enum { THREADS = 4096, SEQUENCES = 65536 };
+	static unsigned char seen[THREADS][SEQUENCES / 8];
 	const struct teeperf_log_header *header = (const void *)log;
 	struct teeperf_frame head;
 	unsigned long long frames = 0, chunks = 0, events = 0, counted = 0, points = 0, ended = 0;
@@ -45,9 +48,14 @@ int main(int argc, char **argv)
 			memcpy((char *)log + head.offset, &body, head.length);
 		} else if (head.kind == TEEPERF_FRAME_CHUNK) {
 			const struct teeperf_chunk *chunk = &body.chunk;
-			if (chunk->used != head.length || chunk->thread >= 4096 ||
-			    chunk->sequence >= 4096 || seen[chunk->thread][chunk->sequence]++)
+			if (chunk->used != head.length || chunk->thread >= THREADS ||
+			    chunk->sequence >= SEQUENCES)
 				return fail("chunk", frames);
+			unsigned char *bits = &seen[chunk->thread][chunk->sequence / 8];
+			const unsigned char bit = (unsigned char)(1 << chunk->sequence % 8);
+			if (*bits & bit)
+				return fail("chunk, which was there before", frames);
+			*bits |= bit;
 			chunks++;
 			for (uint64_t i = sizeof(*chunk) / 8; i < head.length / 8; i++) {
 				uint64_t pairs = body.words[i] & UINT32_MAX;

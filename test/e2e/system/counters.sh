@@ -102,14 +102,16 @@ expect 0 "$TEEPERF" record -q -o some.trace --counters page-faults,task-clock,co
 more=$(($(column some.trace page-faults amount) - faults))
 [ "$more" -ge 4990 ] && [ "$more" -le 5050 ] || fail "5000 pages were touched, and $more counted"
 
-# Processor time: the counter has the loader's and the end's as well.
+# Processor time: the counter has the loader's and the end's as well, but not what the kernel needs
+# for a switch of threads before it goes on counting, up to 10 us in a virtual machine.
 cpu=$(sed -n 's/^cpu_us //p' out)000
+switches=$(sed -n 's/^switches //p' out)
 clock=$(column some.trace task-clock amount)
-[ "$clock" -ge $((cpu / 100 * 98)) ] && [ "$clock" -le $((cpu / 100 * 105)) ] ||
+least=$((cpu / 100 * 98 - switches * 10000))
+[ "$clock" -ge $least ] && [ "$clock" -le $((cpu / 100 * 105)) ] ||
 	fail "task-clock is $clock ns, and getrusage $cpu"
 [ "$(column some.trace task-clock unit)" = ns ] || fail "task-clock is not in ns"
 
-switches=$(sed -n 's/^switches //p' out)
 counted=$(column some.trace context-switches amount)
 if [ -z "$counted" ]; then
 	why='run as root'

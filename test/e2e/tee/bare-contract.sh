@@ -55,7 +55,21 @@ build program --clock=auto
 expect 7 "$TEEPERF" record -o x.trace --clock tsc -- ./launch any ./program $rounds 2
 counts x.trace 2
 
-if [ "$(uname -m)" = x86_64 ]; then
+# Some virtual machines let programs read the counter whatever the kernel was asked for.
+cat >reads.c <<'EOS'
+#include <sys/prctl.h>
+#include <x86intrin.h>
+int main(void)
+{
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+	return (int)(__rdtsc() & 0);
+}
+EOS
+if [ "$(uname -m)" != x86_64 ]; then
+	:
+elif "${CC:-cc}" -O1 -o reads reads.c && ./reads; then
+	echo 'not tested: this machine does not keep programs from reading the counter'
+else
 	# The test would see a reading of the clock.
 	expect 139 "$TEEPERF" record -o x.trace --clock tsc -- ./launch none ./program $rounds 1
 fi
