@@ -154,8 +154,7 @@ bool tp_region_follow_pace(struct tp_region *region, uint64_t now_ns, uint64_t l
 	pthread_mutex_unlock(&region->lock);
 	if (dry)
 		pace->least = 0;
-	return region->warm < TP_REGION_AHEAD_CHUNKS ||
-	       pace->chunks * late_look_ms > part * region->warm;
+	return pace->chunks * late_look_ms > part * region->warm;
 }
 
 // Usually chunks that come back are enough, and those that wait stay cold.
