@@ -72,6 +72,18 @@ static void cost_in_interval(void **state)
 	assert_near(tp_estimate_off(full, 3, &cost, 0).margin, 0, 1e-9);
 }
 
+// Of times, more may be taken off for events than there is.
+static void never_negative(void **state)
+{
+	(void)state;
+	const struct tp_estimate_sample samples[] = {
+	    {10, 5, -3, 50, 40}, {10, 5, 1, 50, 0}, {10, 5, -4, 50, 45}};
+	const struct tp_estimate_cost cost = {0.1, 0.0004};
+	const struct tp_estimate off = tp_estimate_off(samples, 3, &cost, 0);
+	assert_near(off.value, 0, 0);
+	assert_true(off.margin > 0);
+}
+
 static void student(void **state)
 {
 	(void)state;
@@ -218,6 +230,7 @@ int main(void)
 	    cmocka_unit_test(by_hand),
 	    cmocka_unit_test(never_seen),
 	    cmocka_unit_test(cost_in_interval),
+	    cmocka_unit_test(never_negative),
 	    cmocka_unit_test(student),
 	    cmocka_unit_test(cost_of_events),
 	    cmocka_unit_test(intervals_hold),
