@@ -48,7 +48,8 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 	// (von Neumann 1941).
 	const double n = count - 1.0;
 	const double df = 2 * n * n / (3 * n - 1);
-	// Where an event is believed to cost more than it does, more is taken off times than there is.
+	// Where an event is believed to cost more than it does, more is taken off times than there
+	// is.
 	return (struct tp_estimate){
 	    value > 0 ? value : 0, tp_estimate_student(df) * sqrt(variance)};
 }
