@@ -218,9 +218,10 @@ void tp_budget_probe(struct tp_budget *budget)
 	const double cost = tp_budget_cost_since(budget, tail);
 	note_window(budget, tp_budget_running_ns(window_cpu_ns(budget, &from, &to), cost));
 	// By what windows before this one have cost: else those in which much is called would stand
-	// for longer times.
+	// for longer times. One that a busy machine made much longer than planned is no reason to
+	// rest for seconds: what it cost is saved elsewhere.
 	const double before =
-	    budget->window_cost_ns > 0 ? budget->window_cost_ns : part * (double)(to.ns - from.ns);
-	budget->window_cost_ns = (3 * before + cost) / 4;
+	    budget->window_cost_ns > 0 ? budget->window_cost_ns : part * length_ns;
+	budget->window_cost_ns = (3 * before + (cost < most_ns ? cost : most_ns)) / 4;
 	tp_budget_plan_window(budget, before / spare);
 }
