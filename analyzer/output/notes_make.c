@@ -163,6 +163,29 @@ static void note_measured(struct tp_notes *notes, const struct tp_analysis *anal
 		    count, all);
 }
 
+// Each window has some of the functions that are off, so they have different numbers of them.
+static void note_estimates(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	char low[TP_TEXT_NUMBER];
+	char high[TP_TEXT_NUMBER];
+	uint32_t least = UINT32_MAX;
+	uint32_t most = 0;
+	for (uint32_t i = 0; i < analysis->function_count; i++) {
+		const struct tp_function_estimate *estimate = &analysis->functions[i].estimate;
+		if (!estimate->has_calls)
+			continue;
+		least = estimate->windows < least ? estimate->windows : least;
+		most = estimate->windows > most ? estimate->windows : most;
+	}
+	tp_notes_add(notes, TP_NOTE_ID_ESTIMATED, analysis->estimated_count,
+	    "all calls of %" PRIu32
+	    " of these functions were estimated from %s%s%s windows each, in which they were on, "
+	    "as were inclusive times where calls are short; with 95%% confidence they are within "
+	    "+/-",
+	    analysis->estimated_count, least < most ? tp_text_count(low, least) : "",
+	    least < most ? " to " : "", tp_text_count(high, most));
+}
+
 // Functions that were recorded for a part of the run, those that took the most time first.
 static void note_selections(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
@@ -205,12 +228,7 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 	notes->failed |= line.failed;
 	tp_buf_release(&line);
 	if (analysis->estimated_count)
-		tp_notes_add(notes, TP_NOTE_ID_ESTIMATED, analysis->estimated_count,
-		    "all calls of %" PRIu32
-		    " of these functions were estimated from %s windows in which they were on, "
-		    "as were inclusive times where calls are short; with 95%% confidence they "
-		    "are within +/-",
-		    analysis->estimated_count, tp_text_count(text, analysis->trace->windows.count));
+		note_estimates(notes, analysis);
 	if (analysis->selected_unknown)
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_UNKNOWN, analysis->selected_unknown,
 		    "%" PRIu32

@@ -76,10 +76,7 @@ double tp_estimate_student(double df);
 /* WALL ticks with EVENTS in them are so much of the program's own. */
 static inline double tp_estimate_own(double wall, double events, double event_ticks)
 {
-	/*
-	 * The program itself takes some of the time, whatever events are believed to cost; which is
-	 * not the same everywhere.
-	 */
+	/* The program itself takes some of the time, whatever events are believed to cost. */
 	const double least = wall * (events < TP_ESTIMATE_EVENTS_TELL ? 0.05 : 0.2);
 	const double own = wall - events * event_ticks;
 	return own > least ? own : least;

@@ -116,7 +116,7 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 	pthread_mutex_unlock(&region->lock);
 }
 
-// A peak that half is forgotten of in HALF_MS.
+// A peak, half of which is forgotten in HALF_MS.
 static double fade(double peak, double now, double passed_ms, double half_ms)
 {
 	const double left = peak * exp2(-passed_ms / half_ms);
@@ -125,14 +125,14 @@ static double fade(double peak, double now, double passed_ms, double half_ms)
 
 bool tp_region_follow_pace(struct tp_region *region, uint64_t now_ns, uint64_t late_ns)
 {
-	// The next look is soon if the program may take this part of its chunks until a late one.
-	// What it takes in WARM_MS is enough, and in a multiple of what we are late by.
-	static const double late_look_ms = 4;
-	static const double part = 0.125;
-	static const double chunks_half_ms = 250;
-	static const double late_half_ms = 1000;
+	// Enough is as much as the program takes in this time, and in this multiple of our lateness.
 	static const double warm_ms = 16;
 	static const double warm_late = 4;
+	static const double chunks_half_ms = 250;
+	static const double late_half_ms = 1000;
+	// The next look comes soon if the program may take so large a part of it in a long pause.
+	static const double pause_ms = 4;
+	static const double part = 0.125;
 	struct tp_region_pace *pace = &region->pace;
 	const uint64_t taken = tp_load_relaxed(&region->header->tail);
 	const double passed_ms = (double)(now_ns - pace->look_ns) / 1e6;
@@ -154,7 +154,7 @@ bool tp_region_follow_pace(struct tp_region *region, uint64_t now_ns, uint64_t l
 	pthread_mutex_unlock(&region->lock);
 	if (dry)
 		pace->least = 0;
-	return pace->chunks * late_look_ms > part * region->warm;
+	return pace->chunks * pause_ms > part * region->warm;
 }
 
 // Usually chunks that come back are enough, and those that wait stay cold.

@@ -237,6 +237,45 @@ static void follows_pace(void **state)
 	tp_region_release(&region);
 }
 
+// The number of different chunks that a program gets which takes 5,000, one each MS, and of which
+// the drain has two at most.
+static uint32_t different_chunks(uint32_t warm)
+{
+	const struct tp_region_options options = {.size = 1024 * CHUNK,
+	    .ready = 1024 * CHUNK,
+	    .warm_first = warm,
+	    .warm_least = warm,
+	    .mode = TEEPERF_MODE_STREAM};
+	bool used[1024] = {false};
+	uint32_t numbers[5000];
+	uint32_t count = 0;
+	assert_int_equal(tp_region_create(&region, &options, &err), 0);
+	for (uint64_t taken = 0; taken < 5000; taken++) {
+		const uint64_t slot = region.supply[taken & (region.chunk_count - 1)];
+		assert_true(taken < region.head);
+		numbers[taken] = (uint32_t)slot & ((1u << TEEPERF_SUPPLY_CHUNK_BITS) - 1);
+		count += !used[numbers[taken]];
+		used[numbers[taken]] = true;
+		region.header->tail = taken + 1;
+		tp_region_follow_pace(&region, (taken + 1) * 1000 * 1000, 0);
+		tp_region_grow(&region);
+		if (taken < 2)
+			continue;
+		tp_region_withdraw(&region, numbers[taken - 2]);
+		tp_region_supply(&region, numbers[taken - 2]);
+	}
+	tp_region_release(&region);
+	return count;
+}
+
+// What a page fault of the program costs is paid for few pages.
+static void few_are_used(void **state)
+{
+	(void)state;
+	assert_int_equal(different_chunks(0), 1024);
+	assert_in_range(different_chunks(64), 3, 66);
+}
+
 static void growth(void **state)
 {
 	(void)state;
@@ -464,6 +503,7 @@ int main(void)
 	    cmocka_unit_test(supply),
 	    cmocka_unit_test(warm),
 	    cmocka_unit_test(follows_pace),
+	    cmocka_unit_test(few_are_used),
 	    cmocka_unit_test(growth),
 	    cmocka_unit_test(lows),
 	    cmocka_unit_test(ready),
