@@ -125,7 +125,8 @@ static double fade(double peak, double now, double passed_ms, double half_ms)
 
 bool tp_region_follow_pace(struct tp_region *region, uint64_t now_ns, uint64_t late_ns)
 {
-	// Enough is as much as the program takes in this time, and in this multiple of our lateness.
+	// Enough is as much as the program takes in this time, and in this multiple of our
+	// lateness.
 	static const double warm_ms = 16;
 	static const double warm_late = 4;
 	static const double chunks_half_ms = 250;

@@ -103,8 +103,8 @@ more=$(($(column some.trace page-faults amount) - faults))
 [ "$more" -ge 4990 ] && [ "$more" -le 5050 ] || fail "5000 pages were touched, and $more counted"
 
 # Processor time: the counter has the loader's and the end's as well, but not what the kernel needs
-# for a switch of threads before it goes on counting: 4 to 9 us, measured with up to 6,000 switches in
-# a virtual machine.
+# for a switch of threads before it goes on counting: 4 to 9 us, measured with up to 6,000 switches
+# in a virtual machine.
 cpu=$(sed -n 's/^cpu_us //p' out)000
 switches=$(sed -n 's/^switches //p' out)
 clock=$(column some.trace task-clock amount)

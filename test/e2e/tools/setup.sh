@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# tools/setup: what is added to a set of packages is there in whichever order one asks, and
+# tools/setup: packages that are added to a set are there in whichever order one asks, and
 # --build and --compile are parts of what the tests need.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
