@@ -351,7 +351,9 @@ static void end_change(void)
 
 bool tp_late_begin(void)
 {
-	tp_store_seq_cst(&late_change, 1);
+	// Two recorders may call at once, in two threads.
+	if (!tp_claim_seq_cst(&late_change, 1))
+		return false;
 	if (!tp_load_seq_cst(&changes))
 		return true;
 	tp_store_seq_cst(&late_change, 0);
@@ -361,6 +363,11 @@ bool tp_late_begin(void)
 void tp_late_end(void)
 {
 	tp_store_seq_cst(&late_change, 0);
+}
+
+bool tp_late_is_changing(void)
+{
+	return tp_load_relaxed(&late_change) != 0;
 }
 
 void tp_late_forked(void)

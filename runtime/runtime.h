@@ -342,6 +342,8 @@ TP_HIDDEN void tp_attach_late_end(void);
  */
 TP_HIDDEN bool tp_late_begin(void);
 TP_HIDDEN void tp_late_end(void);
+/* A log comes: between the two. */
+TP_HIDDEN bool tp_late_is_changing(void);
 /* In a forked child. */
 TP_HIDDEN void tp_late_forked(void);
 

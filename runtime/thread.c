@@ -70,6 +70,17 @@ void tp_thread_store_name(struct teeperf_thread *slot, const uint64_t name[2])
 	tp_store_relaxed(&to[1], name[1]);
 }
 
+// The log gets SUM, which other threads add to meanwhile, and store as well: the last value that is
+// stored is the newest.
+static void publish(uint64_t *to, const uint64_t *sum)
+{
+	uint64_t now;
+	do {
+		now = tp_load_seq_cst(sum);
+		tp_store_seq_cst(to, now);
+	} while (now != tp_load_seq_cst(sum));
+}
+
 /*
  * Bring the log's count of this thread's losses up to date. A handler that loses more meanwhile has
  * reported it already: then our value is too small, and is stored again.
@@ -87,11 +98,12 @@ static void publish_lost(void)
 		const uint64_t more = lost - tp_swap_relaxed(&tp_thread.lost_added, lost);
 		if (!more)
 			continue;
-		if (TP_ONE_THREAD)
+		if (TP_ONE_THREAD) {
 			tp_fetch_add_relaxed(&tp_process.header->lost_overflow, more);
-		else
-			tp_store_relaxed(&tp_process.header->lost_overflow,
-			    tp_fetch_add_relaxed(&tp_process.lost_overflow, more) + more);
+			continue;
+		}
+		tp_fetch_add_seq_cst(&tp_process.lost_overflow, more);
+		publish(&tp_process.header->lost_overflow, &tp_process.lost_overflow);
 	} while (lost != tp_thread_lost());
 }
 
@@ -491,10 +503,8 @@ static void thread_start(void)
 	tp_thread.own_log = tp_process.late ? (uint64_t)(uintptr_t)tp_process.header : 0;
 	tp_thread.own_chunks = tp_process.chunks;
 	tp_thread.ready = 1;
-	// Other threads may be storing their own, smaller number at the same time: the host takes
-	// the table's filled slots as the truth, and this word as a hint that is right in the end.
-	tp_store_relaxed(
-	    &tp_process.header->thread_count, tp_load_relaxed(&tp_process.next_thread));
+	// For the host the table's filled slots are the truth, and this word is a hint.
+	publish(&tp_process.header->thread_count, &tp_process.next_thread);
 }
 
 /*

@@ -4,6 +4,7 @@
 
 #include "analyzer/statistics/estimate.h"
 #include "common/array.h"
+#include "common/units.h"
 
 #include <stdlib.h>
 
@@ -42,8 +43,9 @@ static void cut_up(struct tp_estimates *all)
 		const struct tp_window *behind =
 		    next < windows->count ? &windows->items[next] : NULL;
 		if (!is_window && before && before->selection == i - 1) {
-			const uint64_t near = before->to + NEAR * (before->to - before->from);
-			if (near < ends) {
+			const uint64_t length = NEAR * (before->to - before->from);
+			const uint64_t near = before->to + length;
+			if (near > before->to && near < ends) {
 				add_end(all, near, UINT32_MAX);
 				begins = near;
 			}
@@ -131,16 +133,19 @@ static void put_stretch(struct tp_estimates_thread *thread)
 	thread->calls = thread->steady = 0;
 }
 
-// Go on to the stretch that TIME is in. Events that were lost may be of both.
+// Go on to the stretch that TIME is in. Events that were lost may be of all from here to there.
 static void go_to(struct tp_estimates_thread *thread, uint64_t time)
 {
 	if (time >= thread->ends) {
+		const uint32_t to = stretch_at(thread->all, time);
 		put_stretch(thread);
-		thread->at = stretch_at(thread->all, time);
-		thread->ends = end_of(thread->all, thread->at);
-		if (thread->lost)
+		while (thread->lost && ++thread->at < to)
 			put_stretch(thread);
+		thread->at = to;
+		thread->ends = end_of(thread->all, thread->at);
 	}
+	if (thread->lost)
+		put_stretch(thread);
 	thread->lost = false;
 }
 
@@ -352,6 +357,9 @@ struct work {
 	uint64_t last;
 	double *own;  // at the beginning of each stretch, since the first record
 	double *wall; // wall ticks of each stretch that were recorded
+	// That ran at once, as far as nobody knows: events of all of them pass within the same
+	// time.
+	double threads;
 	struct tp_estimate_sample *samples;
 };
 
@@ -367,17 +375,24 @@ static void bounds(const struct work *work, uint32_t stretch, uint64_t *from, ui
 	*to = clip(work, end_of(work->all, stretch));
 }
 
-// Without the time for which recording as a whole was switched off.
-static double recorded_in(const struct tp_gaps *gaps, uint64_t from, uint64_t to)
+// Without the time for which recording as a whole was switched off, and without that of OFF, which
+// may be NULL. *AT: that of tp_off_between.
+static double recorded_in(const struct tp_gaps *gaps, const struct tp_off_list *off, uint32_t *at,
+    uint64_t from, uint64_t to)
 {
-	double sum = to > from ? (double)(to - from) : 0;
-	uint32_t i = TP_LOWER_BOUND(0U, gaps->count, at, gaps->items[at].to <= from);
-	for (; i < gaps->count && gaps->items[i].from < to; i++) {
-		const uint64_t begin = gaps->items[i].from > from ? gaps->items[i].from : from;
-		const uint64_t end = gaps->items[i].to < to ? gaps->items[i].to : to;
-		sum -= end > begin ? (double)(end - begin) : 0;
+	double sum = 0;
+	uint32_t i = TP_LOWER_BOUND(0U, gaps->count, gap, gaps->items[gap].to <= from);
+	for (; from < to; i++) {
+		const bool is_last = i >= gaps->count || gaps->items[i].from >= to;
+		const uint64_t end = is_last ? to : gaps->items[i].from;
+		if (end > from) {
+			const struct tp_off without =
+			    off ? tp_off_between(off, at, from, end) : (struct tp_off){0};
+			sum += (double)(end - from - without.blocked - without.preempted);
+		}
+		from = is_last ? to : gaps->items[i].to;
 	}
-	return sum > 0 ? sum : 0;
+	return sum;
 }
 
 static void add_near(const struct work *work, uint32_t stretch, struct tp_estimate_pace *pace)
@@ -394,8 +409,10 @@ static void add_near(const struct work *work, uint32_t stretch, struct tp_estima
 static bool find_cost(struct work *work)
 {
 	const double ticks = work->all->event_ticks;
+	const double mean = (ticks + ticks / work->threads) / 2;
+	const double spread = ticks - mean;
 	const struct tp_estimate_cost guess = {
-	    ticks, ticks * ticks * GUESS_DEVIATION * GUESS_DEVIATION};
+	    mean, mean * mean * GUESS_DEVIATION * GUESS_DEVIATION + spread * spread};
 	struct tp_estimate_pace *paces = calloc(work->windows->count + (size_t)1, sizeof(*paces));
 	if (!paces)
 		return false;
@@ -496,6 +513,19 @@ static uint32_t list_windows(
 	return count;
 }
 
+// Whether each event inside a call had the same taken off its time.
+static bool are_costs_even(const struct tp_analysis *analysis)
+{
+	return analysis->compensation.applied && !analysis->options.costs &&
+	       (analysis->options.time == TP_TIME_WALL || analysis->options.time == TP_TIME_CPU);
+}
+
+// Of a hostile trace it may be anything.
+static uint64_t whole(double value)
+{
+	return value < 9e18 ? (uint64_t)(value + 0.5) : UINT64_MAX / 2;
+}
+
 static struct tp_function_estimate make(struct work *work, const struct tp_function *function,
     const struct tp_window_calls *calls, uint64_t call_count, uint32_t *windows)
 {
@@ -534,12 +564,13 @@ static struct tp_function_estimate make(struct work *work, const struct tp_funct
 		    tp_estimate_off(work->samples, count, &work->cost, peak * each);
 		const uint64_t known = part ? function->inclusive : function->calls;
 		*(part ? &estimate.inclusive : &estimate.calls) = (struct tp_estimated){
-		    known + (uint64_t)(off.value + 0.5), (uint64_t)(off.margin + 0.5)};
+		    tp_add_capped(known, whole(off.value)), whole(off.margin)};
 	}
 	estimate.has_calls = true;
 	// A call that began in a window while an outer one of the same function ran would be taken
 	// for an outermost one.
-	estimate.has_inclusive = ticks && (double)cut <= CUT_MOST * (double)ticks &&
+	estimate.has_inclusive = ticks && are_costs_even(work->all->analysis) &&
+				 (double)cut <= CUT_MOST * (double)ticks &&
 				 function->total == function->inclusive;
 	return estimate;
 }
@@ -593,29 +624,33 @@ static void add_running(struct work *work, const struct tp_thread_result *thread
 		uint64_t from;
 		uint64_t to;
 		bounds(work, i, &from, &to);
+		if (from >= thread->last)
+			break;
 		from = from > thread->first ? from : thread->first;
 		to = to < thread->last ? to : thread->last;
-		if (to <= from)
-			continue;
-		const struct tp_off off = tp_off_between(thread->thread->off, &at, from, to);
-		const double running = recorded_in(&work->all->analysis->trace->gaps, from, to) -
-				       (double)(off.blocked + off.preempted);
-		work->wall[i] += running > 0 ? running : 0;
+		if (to > from)
+			work->wall[i] += recorded_in(
+			    &work->all->analysis->trace->gaps, thread->thread->off, &at, from, to);
 	}
 }
 
 static bool find_times(struct work *work)
 {
 	const struct tp_analysis *analysis = work->all->analysis;
+	double alive = 0;
 	work->first = UINT64_MAX;
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
 		const struct tp_thread_result *thread = &analysis->threads[i];
+		if (thread->first < thread->last)
+			alive += (double)(thread->last - thread->first);
 		work->first = thread->first < work->first ? thread->first : work->first;
 		work->last = thread->last > work->last ? thread->last : work->last;
 	}
 	if (work->first >= work->last)
 		return false;
 	const bool processors = knows_processors(analysis);
+	const double mean = alive / (double)(work->last - work->first);
+	work->threads = !processors && mean > 1 ? mean : 1;
 	for (uint32_t i = 0; processors && i < analysis->thread_count; i++)
 		if (analysis->threads[i].thread->chunk_count)
 			add_running(work, &analysis->threads[i]);
@@ -623,7 +658,7 @@ static bool find_times(struct work *work)
 		uint64_t from;
 		uint64_t to;
 		bounds(work, i, &from, &to);
-		work->wall[i] = recorded_in(&analysis->trace->gaps, from, to);
+		work->wall[i] = recorded_in(&analysis->trace->gaps, NULL, NULL, from, to);
 	}
 	return true;
 }

@@ -177,7 +177,7 @@ static int compare_places(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x->index, y->index);
 }
 
-static bool is_attached(const struct tp_symbol_key *key)
+bool tp_symbols_is_attached(const struct tp_symbol_key *key)
 {
 	return key->low_half && key->address == TP_NAME_ATTACHED;
 }
@@ -191,7 +191,7 @@ static bool find_places(struct job *job)
 	for (uint32_t i = 0; i < job->count; i++) {
 		struct place *place = &job->places[i];
 		place->index = i;
-		place->module = is_attached(&job->keys[i])
+		place->module = tp_symbols_is_attached(&job->keys[i])
 				    ? NOWHERE
 				    : module_of(&finder, &job->keys[i], &place->address);
 		if (place->module != NOWHERE)
@@ -373,7 +373,7 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 			from_module(&job, first, end);
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (is_attached(&keys[i]))
+		if (tp_symbols_is_attached(&keys[i]))
 			symbols[i].name = "[attached]";
 	uint32_t nowhere = 0;
 	uint32_t unclear = 0;

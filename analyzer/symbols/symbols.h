@@ -31,6 +31,9 @@ struct tp_symbol_key {
 	bool low_half;    /* only the low half of it is known */
 };
 
+/* Whether it stands for the calls that were open when a recorder attached: no function. */
+bool tp_symbols_is_attached(const struct tp_symbol_key *key);
+
 /*
  * The run-time address whose low half is LOW, by the trace's module map; 0 if it is in none.
  */

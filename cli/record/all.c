@@ -314,6 +314,8 @@ int tp_record_all(struct tp_record_options *options,
 		wanted->size_bytes = LOG_BYTES;
 	if (!wanted->ready_bytes)
 		wanted->ready_bytes = READY_BYTES;
+	// Who has it ignored would not hear of recorders that end.
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&all.awaited);
 	sigaddset(&all.awaited, SIGCHLD);
 	for (int i = 0; i < END_COUNT; i++) {

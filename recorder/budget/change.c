@@ -135,6 +135,8 @@ static void note_switched(struct tp_budget *budget, uint32_t index)
 		member->back_ns = budget->now_ns;
 		return;
 	}
+	// Windows in which it was on anyway say nothing.
+	tp_budget_forget_windows(member);
 	if (!member->switched)
 		budget->result.switched++;
 	member->switched = true;

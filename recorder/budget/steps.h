@@ -91,6 +91,8 @@ void tp_budget_plan_window(struct tp_budget *budget, double gap_ns);
 bool tp_budget_pick(struct tp_budget *budget, double *overhead);
 /* A window, now. */
 void tp_budget_probe(struct tp_budget *budget);
+/* What its windows so far have shown counts no more. */
+void tp_budget_forget_windows(struct tp_budget_member *member);
 /* Functions come back whose rates in the windows so far allow it. */
 void tp_budget_decide(struct tp_budget *budget);
 

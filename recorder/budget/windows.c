@@ -136,6 +136,12 @@ void tp_budget_plan_window(struct tp_budget *budget, double gap_ns)
 	    budget->now_ns + (uint64_t)(gap * (1 + JITTER * (2 * random_part(budget) - 1)));
 }
 
+void tp_budget_forget_windows(struct tp_budget_member *member)
+{
+	member->window_calls = member->window_ticks = member->window_ns = 0;
+	member->windows = 0;
+}
+
 /*
  * Functions come back whose rates in the windows allow it. What came in the last chunk of each
  * thread may be missing yet. A window that costs nothing shows that its functions are cheap, also
@@ -155,8 +161,7 @@ void tp_budget_decide(struct tp_budget *budget)
 			function->calls = member->window_calls * 1e9 / member->window_ns;
 			function->ticks = member->window_ticks * 1e9 / member->window_ns;
 		}
-		member->window_calls = member->window_ticks = member->window_ns = 0;
-		member->windows = 0;
+		tp_budget_forget_windows(member);
 	}
 	budget->had_windows = false;
 	tp_budget_change(budget, true);
@@ -189,8 +194,10 @@ void tp_budget_probe(struct tp_budget *budget)
 	const double spare = PROBE_PART * budget->share;
 	double overhead;
 	tp_budget_take(budget);
-	if (!tp_budget_pick(budget, &overhead))
+	if (!tp_budget_pick(budget, &overhead)) {
+		tp_budget_plan_window(budget, 0);
 		return;
+	}
 	const double part = overhead / (1 + overhead);
 	const double may_ns = spare * budget->window_gap_ns;
 	double length_ns = part > 0 ? may_ns / part : WINDOW_MOST_US * 1e3;

@@ -159,7 +159,8 @@ static void look_at_process(struct tp_cpu_times *times, bool ended)
 static uint32_t thread_count(const struct tp_cpu_times *times)
 {
 	const uint64_t told = tp_load_acquire(&times->region->header->thread_count);
-	return told < TP_REGION_THREADS ? (uint32_t)told : TP_REGION_THREADS;
+	const uint32_t room = times->region->thread_capacity;
+	return told < room ? (uint32_t)told : room;
 }
 
 // Some threads, from the one on at which the last look ended.

@@ -366,7 +366,7 @@ static void follow_program(struct tp_drain *drain)
 		return; // the room is for what ends the file
 	// Each section holds them all: of many, further ones wait for the next checkpoint, or for
 	// more.
-	const uint64_t modules = tp_load_acquire(&header->module_count);
+	const uint64_t modules = tp_count_acquire(&header->module_count);
 	if (modules > drain->modules_seen &&
 	    (modules <= MODULES_FEW || modules - drain->modules_seen >= modules / 4))
 		write_modules(drain);
@@ -378,7 +378,7 @@ static void follow_program(struct tp_drain *drain)
 // The tables that change all the time.
 static void write_tables(struct tp_drain *drain)
 {
-	if (tp_load_acquire(&drain->region->header->module_count) != drain->modules_seen)
+	if (tp_count_acquire(&drain->region->header->module_count) != drain->modules_seen)
 		write_modules(drain);
 	write_threads(drain);
 	write_cpu(drain);

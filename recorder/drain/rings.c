@@ -73,17 +73,12 @@ uint32_t tp_rings_whole(const uint64_t *words, uint32_t count)
 	return at;
 }
 
-static uint32_t thread_of(const struct teeperf_chunk *chunk)
-{
-	return (uint32_t)tp_load_relaxed((const uint64_t *)(const void *)&chunk->thread);
-}
-
 static bool is_still(const struct tp_region *region, const struct tp_chunk_key *held)
 {
 	const struct teeperf_chunk *chunk = tp_region_chunk(region, held->number);
 	const uint64_t state = tp_load_acquire(&region->states[held->number]);
 	return (state == TEEPERF_CHUNK_OWNED || state == TEEPERF_CHUNK_DONE) &&
-	       thread_of(chunk) == held->thread &&
+	       tp_region_chunk_thread(chunk) == held->thread &&
 	       tp_load_relaxed(&chunk->sequence) == held->sequence;
 }
 
@@ -181,7 +176,7 @@ static uint32_t find(struct tp_region *region, uint32_t *numbers, struct tp_chun
 	for (uint32_t i = 0; i < found; i++) {
 		const struct teeperf_chunk *chunk = tp_region_chunk(region, numbers[i]);
 		held[i] = (struct tp_chunk_key){.number = numbers[i],
-		    .thread = thread_of(chunk),
+		    .thread = tp_region_chunk_thread(chunk),
 		    .sequence = tp_load_relaxed(&chunk->sequence)};
 	}
 	if (found)

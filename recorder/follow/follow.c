@@ -107,7 +107,9 @@ static void *finish_all(void *argument)
 bool tp_follow_grow(struct tp_follow *follow)
 {
 	bool grown = false;
-	pthread_mutex_lock(&follow->lock);
+	// Who has the lock may wait for a disk, and we are asked again soon.
+	if (pthread_mutex_trylock(&follow->lock))
+		return false;
 	for (struct tp_followed *at = follow->list; at; at = at->next)
 		grown |= tp_region_grow(&at->log.region);
 	pthread_mutex_unlock(&follow->lock);

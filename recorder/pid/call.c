@@ -192,6 +192,9 @@ static bool save(struct stopped *thread)
 		return false;
 	thread->state_size = state.iov_len;
 	const bool in_syscall = (int64_t)thread->registers.orig_rax >= 0;
+	// The kernel's own threads in a process, those of io_uring, are never outside of it.
+	if (!thread->registers.rip || !thread->registers.rsp)
+		return false;
 	return thread->registers.cs == CODE_64 && (in_syscall || !in_rseq(thread->tid));
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -392,10 +393,10 @@ int tp_region_create(
 		r = tp_place_check(options->place, &file, region->map_size, err);
 	if (!r)
 		r = map_file(region, err);
-	if (!r && file.fixed)
-		r = clear(region, err);
 	if (!r)
 		r = tp_log_guard_start(region->map, region->map_size, err);
+	if (!r && file.fixed)
+		r = clear(region, err);
 	if (r)
 		goto fail;
 	lay_out(region, metadata);
@@ -446,7 +447,15 @@ const char *tp_region_where(const struct tp_region *region)
 
 int tp_region_is_mapped(const struct tp_region *region, pid_t pid)
 {
-	return tp_proc_maps(pid, &(struct tp_mapped){.path = region->path});
+	struct tp_mapped file = {.path = region->path};
+	struct stat log;
+	// A program opens a file that was there before by a name of its own.
+	if (region->place) {
+		if (fstat(region->fd, &log))
+			return 0;
+		file = (struct tp_mapped){.device = log.st_dev, .inode = log.st_ino};
+	}
+	return tp_proc_maps(pid, &file);
 }
 
 static void note_path(const struct tp_region *region, char path[128])
@@ -513,7 +522,7 @@ bool tp_region_is_forged(const struct tp_region *region)
 	bool forged = false;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		forged |= tp_load_relaxed(counts[i]) >= TP_COUNT_MAX;
-	for (uint32_t i = 0; i < TP_REGION_THREADS; i++)
+	for (uint32_t i = 0; i < region->thread_capacity; i++)
 		forged |= tp_load_relaxed(&region->threads[i].lost) >= TP_COUNT_MAX;
 	return forged;
 }

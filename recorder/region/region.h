@@ -253,6 +253,12 @@ static inline struct teeperf_chunk *tp_region_chunk(const struct tp_region *regi
 						(uint64_t)number * TP_REGION_CHUNK_SIZE);
 }
 
+/* Its thread's number: the program's word, which it may change at any time. */
+static inline uint32_t tp_region_chunk_thread(const struct teeperf_chunk *chunk)
+{
+	return (uint32_t)tp_load_relaxed((const uint64_t *)(const void *)&chunk->thread);
+}
+
 /*
  * Hand chunk `number` to the program, or have it wait; in mode ring once, as the program recycles.
  * pre: it is zero throughout and its state is FREE.

@@ -106,6 +106,19 @@ static bool has_fewer(const struct tp_region *region, uint32_t count)
 	return (int64_t)(region->head - tp_load_relaxed(&region->header->tail)) < (int64_t)count;
 }
 
+// Usually chunks that come back are enough, and those that wait stay cold. pre: the lock is held.
+static bool offer_waiting(struct tp_region *region)
+{
+	bool offered = false;
+	if (!region->warm || has_fewer(region, region->warm / 2))
+		while (
+		    region->waiting_count && (!region->warm || has_fewer(region, region->warm))) {
+			offer(region, region->waiting[--region->waiting_count]);
+			offered = true;
+		}
+	return offered;
+}
+
 void tp_region_supply(struct tp_region *region, uint32_t number)
 {
 	pthread_mutex_lock(&region->lock);
@@ -113,6 +126,9 @@ void tp_region_supply(struct tp_region *region, uint32_t number)
 		region->waiting[region->waiting_count++] = number;
 	else
 		offer(region, number);
+	// Without waiting for the thread that offers them else: it may be held up where memory is
+	// scarce.
+	offer_waiting(region);
 	pthread_mutex_unlock(&region->lock);
 }
 
@@ -158,21 +174,6 @@ bool tp_region_follow_pace(struct tp_region *region, uint64_t now_ns, uint64_t l
 	return pace->chunks * pause_ms > part * region->warm;
 }
 
-// Usually chunks that come back are enough, and those that wait stay cold.
-static bool offer_waiting(struct tp_region *region)
-{
-	bool offered = false;
-	pthread_mutex_lock(&region->lock);
-	if (!region->warm || has_fewer(region, region->warm / 2))
-		while (
-		    region->waiting_count && (!region->warm || has_fewer(region, region->warm))) {
-			offer(region, region->waiting[--region->waiting_count]);
-			offered = true;
-		}
-	pthread_mutex_unlock(&region->lock);
-	return offered;
-}
-
 uint32_t tp_region_low(uint64_t taken, uint64_t ms)
 {
 	// The first is the program's word.
@@ -203,7 +204,9 @@ static bool is_low(struct tp_region *region)
 
 bool tp_region_grow(struct tp_region *region)
 {
+	pthread_mutex_lock(&region->lock);
 	const bool offered = offer_waiting(region);
+	pthread_mutex_unlock(&region->lock);
 	if (!region->stunted && region->committed < region->chunk_count &&
 	    (region->committed < region->ahead || is_low(region))) {
 		const uint32_t first = region->committed;
@@ -274,7 +277,7 @@ static uint64_t *newest_of_threads(const struct tp_region *region)
 	uint64_t *newest = calloc(region->thread_capacity, sizeof(*newest));
 	for (uint32_t i = 0; newest && i < region->committed; i++) {
 		const struct teeperf_chunk *chunk = tp_region_chunk(region, i);
-		const uint32_t thread = chunk->thread;
+		const uint32_t thread = tp_region_chunk_thread(chunk);
 		const uint64_t sequence = tp_load_relaxed(&chunk->sequence) + 1;
 		if (tp_load_relaxed(&region->states[i]) == TEEPERF_CHUNK_OWNED &&
 		    thread < region->thread_capacity && newest[thread] < sequence)
@@ -290,7 +293,7 @@ static uint64_t bytes_to_keep(
 {
 	const struct teeperf_chunk *chunk = tp_region_chunk(region, number);
 	const uint64_t *words = (const uint64_t *)(const void *)chunk;
-	const uint32_t thread = chunk->thread;
+	const uint32_t thread = tp_region_chunk_thread(chunk);
 	if (tp_load_relaxed(&region->states[number]) != TEEPERF_CHUNK_OWNED)
 		return 0;
 	if (newest && thread < region->thread_capacity &&

@@ -82,14 +82,12 @@ void tp_port_forget(const void *anchor)
 		place->anchor = NULL;
 }
 
-static bool coming; // a log is: the loader must not be asked
-
 bool tp_port_recall(const void *anchor, struct teeperf_module *module)
 {
 	const struct remembered *place = find(anchor);
 	const uint64_t at = module->anchor;
-	if (!place && coming) {
-		// There was no memory to remember it: as one that nobody knows (modules.c).
+	if (!place && tp_late_is_changing()) {
+		// A log comes, and the loader must not be asked. There was no memory to remember it: as one that nobody knows (modules.c).
 		module->start = (uint64_t)(uintptr_t)anchor;
 		module->end = module->start + 1;
 		return true;
@@ -223,9 +221,9 @@ static uint64_t come(const char *path)
 	// No thread enters: the process is off. A thread that is still inside uses the state that
 	// is about to change.
 	const bool used = tp_load_seq_cst(&tp_process.inside) || tp_switch_is_busy();
-	coming = true;
-	result = used ? TEEPERF_LATE_BUSY : take_log(base, size);
-	coming = false;
+	// Another recorder's log may have come meanwhile.
+	const bool off = tp_load32_acquire(&tp_process.state) == TP_STATE_OFF;
+	result = !off ? TEEPERF_LATE_TAKEN : used ? TEEPERF_LATE_BUSY : take_log(base, size);
 	tp_late_end();
 	if (result != TEEPERF_LATE_DONE)
 		tp_port_unmap_log(base, size);
@@ -235,7 +233,6 @@ static uint64_t come(const char *path)
 // What come() had begun. What it had mapped stays: nobody knows where.
 static void abandon(void)
 {
-	coming = false;
 	tp_late_end();
 }
 

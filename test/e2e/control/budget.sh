@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# teeperf record --budget: a hot function is switched off while the program runs, a slow one stays
-# exact, and the hot one comes back when it is hot no more.
+# teeperf record --budget: a function is switched off when it becomes hot, however long it was not, a
+# slow one stays exact, and the hot one comes back when it is hot no more, until it is hot again.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true
@@ -40,14 +40,22 @@ EOT
 switched() {
 	await_true "\"\$TEEPERF\" ctl status \"\$recorder\" >status 2>&1 && grep -q '^functions  $1\$' status" "functions: $1"
 }
-rm -f calm end
+rm -f end
+: >calm
 begin run "$TEEPERF" record -o phases.trace --budget 5% ./phases
 recorder=$begun
+await_true '[ -e begun ]' 'the program'
+began=$(date +%s)
+await_true '[ "$(($(date +%s) - began))" -gt 1 ]' 'a second in which nothing is switched off'
+switched 'all that are instrumented'
+rm calm
 switched 'all but [0-9]* functions* on a list'
 expect 1 "$TEEPERF" ctl drop slow "$recorder"
 says "'record --budget' selects the functions" err
 : >calm
 switched 'all that are instrumented'
+rm calm
+switched 'all but [0-9]* functions* on a list'
 : >end
 ended 0 run
 rounds=$(sed -n 's/ rounds$//p' run.out)
