@@ -82,6 +82,35 @@ static int parse(void)
 	return TP_EXIT_DONE;
 }
 
+// Functions that were not recorded all the time: their numbers are of a part of it, which another
+// run does not share.
+static uint32_t count_partly(const struct tp_analysis *run)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < run->function_count; i++)
+		count += run->functions[i].selected != NULL;
+	return count;
+}
+
+static int check_selected(const struct tp_analysis *run)
+{
+	const uint32_t count = count_partly(run);
+	if (count && wanted.rule_count)
+		return tp_command_refuse(TP_ERR_LIMIT, run->trace->source.name,
+		    "%u function%s recorded for a part of the time only ('--budget', '--calibrate' "
+		    "or 'teeperf ctl'), so --fail-if cannot judge it: record it with a fixed "
+		    "choice, such as 'record --only'",
+		    count, count == 1 ? " was" : "s were");
+	if (count)
+		tp_command_warn(
+		    "%u function%s of '%s' %s recorded for a part of the time only ('--budget', "
+		    "'--calibrate' or 'teeperf ctl'): their calls and times, and the self times of "
+		    "their callers, are of that part",
+		    count, count == 1 ? "" : "s", run->trace->source.name,
+		    count == 1 ? "was" : "were");
+	return TP_EXIT_DONE;
+}
+
 // Whether these can be compared at all.
 static int check(const struct tp_analysis *const *runs, uint32_t count)
 {
@@ -103,6 +132,9 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 		noted |= tp_open_has_notes(runs[i], &rule_list);
 	if (noted)
 		return TP_EXIT_FAILED;
+	for (uint32_t i = 0; i < count; i++)
+		if (check_selected(runs[i]))
+			return TP_EXIT_FAILED;
 	for (uint32_t i = 1; i < count; i++) {
 		const struct tp_analysis *one = runs[0];
 		const struct tp_analysis *other = runs[i];

@@ -146,6 +146,7 @@ struct tp_session {
 	enum tp_guest_state guest_state; /* what ended it */
 	struct tp_pid late;              /* of options.late */
 	char *late_place;                /* where the log is if not in our /dev/shm; NULL: it is */
+	struct tp_place_folder late_folder; /* that it is in then */
 	/*
 	 * Its threads before it had the log, and when recording began, as tp_pid_threads tells; the
 	 * trace gets the newest list.

@@ -185,8 +185,14 @@ static void describe(struct tp_session *session, struct tp_control_reply *reply)
 {
 	struct tp_session_counts counts;
 	tp_session_count(session, &counts);
+	const pid_t attached = attached_pid(session);
 	reply->program = (uint32_t)__atomic_load_n(&session->launch.pid, __ATOMIC_RELAXED);
-	reply->attached = (uint32_t)attached_pid(session);
+	reply->attached = (uint32_t)attached;
+	// In a container, processes have other numbers than here.
+	if (session->options.late)
+		reply->program = (uint32_t)session->options.watch;
+	if (session->options.late && attached)
+		reply->attached = (uint32_t)session->options.watch;
 	reply->on = is_on(session);
 	reply->wanted_on = session->control_word & TEEPERF_ACTIVE;
 	reply->listens = counts.listens;

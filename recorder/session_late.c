@@ -6,15 +6,40 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "recorder/clock/host_clock.h"
 #include "recorder/region/proc.h"
+
+// The process's /dev/shm, as it finds it: its links lead nowhere outside of its root. -1: errno
+// says why there is none.
+static int open_folder(pid_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	const int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	const struct open_how how = {
+	    .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	int folder = (int)syscall(SYS_openat2, root, TP_REGION_FOLDER, &how, sizeof(how));
+	// Before Linux 5.6, and where a filter knows no such call. Whatever is there, the file is
+	// made with the rights of the process.
+	if (folder < 0 && (errno == ENOSYS || errno == EPERM))
+		folder = openat(
+		    root, &TP_REGION_FOLDER[1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int error = errno;
+	close(root);
+	errno = error;
+	return folder;
+}
 
 // Its own /dev/shm, if it has another one: in a container, or behind chroot. The log is made there,
 // as it finds it.
@@ -26,14 +51,19 @@ static int find_place(struct tp_session *session, pid_t pid, struct tp_err *err)
 	struct stat ours;
 	struct stat its;
 	uint64_t id;
+	struct tp_place_folder *its_folder = &session->late_folder;
 	snprintf(folder, sizeof(folder), "/proc/%d/root" TP_REGION_FOLDER, (int)pid);
-	if (stat(folder, &its))
+	*its_folder = (struct tp_place_folder){.fd = open_folder(pid)};
+	if (its_folder->fd < 0 || fstat(its_folder->fd, &its))
 		return tp_err_system(err, errno, folder,
 		    "process %d has no folder for the log; it needs a tmpfs at " TP_REGION_FOLDER,
 		    (int)pid);
 	if (!stat(TP_REGION_FOLDER, &ours) && ours.st_dev == its.st_dev &&
 	    ours.st_ino == its.st_ino)
 		return 0;
+	if (!tp_proc_scan(pid, "status", "Uid: %*u %*u %*u %u", &its_folder->user) ||
+	    !tp_proc_scan(pid, "status", "Gid: %*u %*u %*u %u", &its_folder->group))
+		return tp_err_system(err, ESRCH, NULL, "cannot see who owns process %d", (int)pid);
 	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 		return tp_err_system(err, errno, NULL, "cannot get random bytes");
 	tp_region_name(name, (uint32_t)getpid(), id);
@@ -41,7 +71,7 @@ static int find_place(struct tp_session *session, pid_t pid, struct tp_err *err)
 		session->late_place = NULL;
 		return tp_err_memory(err, NULL);
 	}
-	place = (struct tp_place){.path = session->late_place};
+	place = (struct tp_place){.path = session->late_place, .folder = its_folder};
 	session->options.place = &place;
 	return 0;
 }
@@ -49,6 +79,7 @@ static int find_place(struct tp_session *session, pid_t pid, struct tp_err *err)
 int tp_session_late_find(struct tp_session *session, struct tp_err *err)
 {
 	const pid_t pid = session->options.watch;
+	session->late_folder.fd = -1;
 	if (!session->options.late)
 		return 0;
 	const int r = tp_pid_find(&session->late, pid, err);
@@ -59,6 +90,9 @@ void tp_session_late_forget(struct tp_session *session)
 {
 	free(session->late_place);
 	session->late_place = NULL;
+	if (session->late_folder.fd >= 0)
+		close(session->late_folder.fd);
+	session->late_folder.fd = -1;
 	for (int i = 0; i < 2; i++) {
 		free(session->late_threads[i]);
 		session->late_threads[i] = NULL;
@@ -88,10 +122,9 @@ static int hand_over(const struct tp_session *session, struct tp_err *err)
 static int take(struct tp_session *session, struct tp_err *err)
 {
 	struct tp_pid *target = &session->late;
-	const bool recorded = tp_pid_is_recorded(target->pid);
 	target->told = &session->region.header->attach;
 	const int r = tp_pid_call(target, TEEPERF_LATE_ATTACH, path_of(session), err);
-	if (!r || target->result != TEEPERF_LATE_TAKEN || recorded)
+	if (!r || target->result != TEEPERF_LATE_TAKEN || tp_pid_is_recorded(target->pid))
 		return r;
 	const int left = tp_pid_call(target, TEEPERF_LATE_LEAVE, NULL, err);
 	return left ? left : tp_pid_call(target, TEEPERF_LATE_ATTACH, path_of(session), err);

@@ -32,13 +32,14 @@
 #include "recorder/region/proc.h"
 
 enum {
-	// for the call: a program that is swapped out; left alone there it would be lost
-	STOP_MS = 100, // for a thread to stop: one that the kernel holds (state D) does not
-	CALL_MS = 600000,
+	STOP_MS = 100,   // for a thread to stop: one that the kernel holds (state D) does not
+	CALL_MS = 60000, // for the call: a program may be swapped out, or frozen
+	UNDO_MS = 2000,  // for a thread to stop that did not get to the end of the call
 	RED_ZONE = 128,
 	STATE_BYTES = 16384, // XSAVE's, with AMX 11 KiB
 	FLAGS = 0x202,
-	ENTRY_BYTES = 256, // tp_late_entry is shorter
+	REGSET_SHADOW_STACK = 0x204, // NT_X86_SHSTK, since Linux 6.6
+	ENTRY_BYTES = 256,           // tp_late_entry is shorter
 	RUN_MS = 2, // of its own time for a call to say that it is done, before it is looked at
 };
 static const struct timespec NAP = {.tv_nsec = 20 * 1000};
@@ -85,6 +86,8 @@ struct stopped {
 	struct user_regs_struct registers;
 	unsigned char state[STATE_BYTES];
 	size_t state_size;
+	uint64_t shadow_stack; // its pointer
+	bool has_shadow_stack;
 	uint64_t mask;
 	uint64_t kept;      // signals that others sent to it meanwhile, to be sent again
 	uint64_t ran_ns;    // it ran before it was stopped
@@ -161,9 +164,9 @@ static bool has_entry(const struct tp_pid *target, pid_t tid)
 	       !memcmp(code, target->code, sizeof(code));
 }
 
-// In the middle of a restartable sequence (rseq(2)), of which the kernel forgets when we move the
-// thread elsewhere.
-static bool in_rseq(pid_t tid)
+// In the middle of a restartable sequence (rseq(2)), which the kernel forgets when we move the
+// thread from IP elsewhere. Libraries leave it behind when they have passed it.
+static bool in_rseq(pid_t tid, uint64_t ip)
 {
 	// As in Linux 5.13, of which C libraries may know nothing.
 	enum { GET_RSEQ_CONFIGURATION = 0x420f, OFFSET_OF_SECTION = 8 };
@@ -179,7 +182,15 @@ static bool in_rseq(pid_t tid)
 	const struct iovec here = {&section, sizeof(section)};
 	const struct iovec there = {
 	    (void *)(uintptr_t)(where.address + OFFSET_OF_SECTION), sizeof(section)};
-	return process_vm_readv(tid, &here, 1, &there, 1, 0) == sizeof(section) && section;
+	if (process_vm_readv(tid, &here, 1, &there, 1, 0) != sizeof(section) || !section)
+		return false;
+	struct {
+		uint32_t version, flags;
+		uint64_t start, length, abort;
+	} of = {.version = 0};
+	const struct iovec it = {&of, sizeof(of)};
+	const struct iovec its = {(void *)(uintptr_t)section, sizeof(of)};
+	return process_vm_readv(tid, &it, 1, &its, 1, 0) != sizeof(of) || ip - of.start < of.length;
 }
 
 static bool save(struct stopped *thread)
@@ -195,7 +206,12 @@ static bool save(struct stopped *thread)
 	// The kernel's own threads in a process, those of io_uring, are never outside of it.
 	if (!thread->registers.rip || !thread->registers.rsp)
 		return false;
-	return thread->registers.cs == CODE_64 && (in_syscall || !in_rseq(thread->tid));
+	struct iovec shadow = {&thread->shadow_stack, sizeof(thread->shadow_stack)};
+	thread->has_shadow_stack =
+	    trace(PTRACE_GETREGSET, thread->tid, REGSET_SHADOW_STACK, &shadow) &&
+	    shadow.iov_len == sizeof(thread->shadow_stack);
+	return thread->registers.cs == CODE_64 &&
+	       (in_syscall || !in_rseq(thread->tid, thread->registers.rip));
 }
 
 static void restore(const struct stopped *thread)
@@ -204,6 +220,11 @@ static void restore(const struct stopped *thread)
 	trace(PTRACE_SETREGS, thread->tid, 0, &thread->registers);
 	trace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &state);
 	trace(PTRACE_SETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask);
+	// Calls that a crash has left open are on it.
+	const struct iovec shadow = {
+	    (void *)(uintptr_t)&thread->shadow_stack, sizeof(thread->shadow_stack)};
+	if (thread->has_shadow_stack)
+		trace(PTRACE_SETREGSET, thread->tid, REGSET_SHADOW_STACK, &shadow);
 }
 
 // A fault that is blocked would change what the program does about it.
@@ -268,12 +289,13 @@ static uint64_t wait_of(pid_t tid)
  * Let it run until it reports that it has taken the log, and then ask it to stop: until it does, it
  * repeats the entry's last system call. Otherwise it would stop twice at each system call, and wait
  * for a processor each time. While it waits for a processor we do not ask it, since that would
- * delay the entry's system calls further.
+ * delay the entry's system calls further. False: it does not run, or, *late, not to the end.
  */
-static bool run_freely(const struct tp_pid *target, pid_t tid, uint64_t ran_ns)
+static bool run_freely(const struct tp_pid *target, pid_t tid, uint64_t ran_ns, bool *late)
 {
 	const uint64_t most = RUN_MS * UINT64_C(1000000);
 	uint64_t look = tp_clock_monotonic_ns() + most;
+	const uint64_t end = look + CALL_MS * UINT64_C(1000000);
 	siginfo_t stop = {.si_pid = 0};
 	if (!trace(PTRACE_CONT, tid, 0, NULL))
 		return false;
@@ -281,6 +303,9 @@ static bool run_freely(const struct tp_pid *target, pid_t tid, uint64_t ran_ns)
 	       !waitid(P_PID, (id_t)tid, &stop, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) &&
 	       !stop.si_pid) {
 		if (tp_clock_monotonic_ns() >= look) {
+			*late = look > end;
+			if (*late)
+				return false;
 			if (!ran_ns || time_of(tid) >= ran_ns + most)
 				break;
 			look += most;
@@ -302,6 +327,19 @@ static bool is_at_end(pid_t tid, uint64_t entry, uint64_t *result)
 	return true;
 }
 
+// It does not get to the end: it is frozen, or waits for a processor or memory. Stop it to have it
+// undone, which also a frozen one does.
+static enum tp_pid_outcome give_up(pid_t tid, uint64_t entry)
+{
+	struct user_regs_struct now;
+	uint64_t before_ns;
+	trace(PTRACE_INTERRUPT, tid, 0, NULL);
+	if (await_interrupt(tid, UNDO_MS, &before_ns) != STOP_TRAP ||
+	    !trace(PTRACE_GETREGS, tid, 0, &now))
+		return TP_PID_GONE;
+	return now.rip == entry ? TP_PID_LATE : TP_PID_FAILED;
+}
+
 /*
  * Let it run to the system call by which the entry tells its result, and stop it behind that, where
  * the kernel looks for signals: only there it begins interrupted system calls again.
@@ -311,7 +349,10 @@ static enum tp_pid_outcome run_call(
 {
 	const uint64_t entry = target->entry;
 	bool done = false;
-	bool runs = tells && run_freely(target, thread->tid, thread->ran_ns);
+	bool late = false;
+	bool runs = tells && run_freely(target, thread->tid, thread->ran_ns, &late);
+	if (late)
+		return give_up(thread->tid, entry);
 	for (;;) {
 		int number;
 		uint64_t before_ns;
@@ -319,8 +360,10 @@ static enum tp_pid_outcome run_call(
 			return TP_PID_GONE;
 		runs = false;
 		const enum stop stop = await_stop(thread->tid, CALL_MS, &number, &before_ns);
-		if (stop == STOP_GONE || stop == STOP_LATE)
+		if (stop == STOP_GONE)
 			return TP_PID_GONE;
+		if (stop == STOP_LATE)
+			return give_up(thread->tid, entry);
 		if (stop == STOP_TRAP && is_at_end(thread->tid, entry, result))
 			return TP_PID_CALLED;
 		if (stop == STOP_SIGNAL && is_fault(thread->tid))
@@ -415,11 +458,11 @@ static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
 	enum tp_pid_outcome outcome = TP_PID_UNFIT;
 	if (begin_call(&thread, target->entry, command, path))
 		outcome = run_call(target, &thread, tells, result);
+	setpriority(PRIO_PROCESS, (id_t)tid, thread.nice);
 	if (outcome == TP_PID_GONE)
 		return outcome;
 	*waited_ns = wait_of(tid) - thread.waited_ns;
 	restore(&thread);
-	setpriority(PRIO_PROCESS, (id_t)tid, thread.nice);
 	leave(&thread, target->pid);
 	return outcome;
 }

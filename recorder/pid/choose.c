@@ -206,6 +206,13 @@ static bool try_all(struct request *request, const struct candidates *found, int
 				if (++*crashes == CRASHES_MAX)
 					return true;
 				break;
+			case TP_PID_LATE:
+				request->status = tp_err_set(request->err, TP_ERR_LIMIT, NULL,
+				    "thread %d of process %d has not run for a minute: the process "
+				    "is frozen ('docker pause'), or gets no processor; try again "
+				    "when it runs",
+				    (int)found->tids[rank][i], (int)target->pid);
+				return true;
 			case TP_PID_OTHER:
 				request->status = tp_err_set(request->err, TP_ERR_NOT_FOUND, NULL,
 				    "process %d now runs another program", (int)target->pid);

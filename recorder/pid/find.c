@@ -236,6 +236,28 @@ int tp_pid_refused(pid_t pid, int error, struct tp_err *err)
 	    (int)pid);
 }
 
+// By a control group of version 2, as 'docker pause' does it.
+static bool is_frozen(pid_t pid)
+{
+	// The second is beside groups of version 1.
+	static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+	char group[192];
+	char path[256];
+	char line[64];
+	int frozen = 0;
+	if (!tp_proc_scan(pid, "cgroup", "0::%191[^\n]", group))
+		return false;
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s%s/cgroup.events", roots[i], group);
+		FILE *file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file))
+			sscanf(line, "frozen %d", &frozen);
+		if (file)
+			fclose(file);
+	}
+	return frozen;
+}
+
 // What /proc says of it before anybody looks into its memory.
 static int check_process(pid_t pid, struct tp_err *err)
 {
@@ -248,9 +270,21 @@ static int check_process(pid_t pid, struct tp_err *err)
 	if (number != pid)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "%d is a thread of process %d: give '--pid %d'", (int)pid, number, number);
-	if (tp_proc_scan(pid, "status", "State: %c", &state) && (state == 'Z' || state == 'X') &&
-	    tp_proc_scan(pid, "status", "Threads: %d", &number) && number <= 1)
+	const bool ended = tp_proc_scan(pid, "status", "State: %c", &state) &&
+			   (state == 'Z' || state == 'X') &&
+			   tp_proc_scan(pid, "status", "Threads: %d", &number);
+	if (ended && number <= 1)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "process %d has ended", (int)pid);
+	// Then /proc shows nothing of its memory.
+	if (ended)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "the main thread of process %d has ended (pthread_exit), and only processes "
+		    "with a main thread can be attached to: start it with 'teeperf record'",
+		    (int)pid);
+	if (is_frozen(pid))
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "process %d is frozen ('docker pause', cgroup.freeze): let it run first",
+		    (int)pid);
 	if (tp_proc_scan(pid, "status", "Seccomp: %d", &number) && number == 1)
 		return tp_err_set(err, TP_ERR_LIMIT, NULL,
 		    "process %d can only read and write (seccomp's strict mode), so it cannot "

@@ -47,8 +47,10 @@ enum tp_log_state tp_log_file_open(struct tp_log_file *log, const char *name, pi
 	enum tp_log_state state = TP_LOG_GONE;
 	if (fd < 0)
 		return state;
-	// An empty file may be one whose owner is just about to lock it.
-	if (fstat(fd, &info) || !S_ISREG(info.st_mode) || !info.st_size || info.st_uid != geteuid())
+	// An empty file may be one whose owner is just about to lock it. Root's recorders give a
+	// log to the user whose process they record, and only their notes are root's.
+	if (fstat(fd, &info) || !S_ISREG(info.st_mode) || !info.st_size ||
+	    (info.st_uid != geteuid() && geteuid()))
 		goto out;
 	state = TP_LOG_RECORDING;
 	if (flock(fd, LOCK_EX | LOCK_NB))

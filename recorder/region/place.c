@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <grp.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <teeperf/log.h>
@@ -15,15 +18,76 @@
 #include "proc.h"
 #include "region.h"
 
+static const char *name_in(const char *path, const struct tp_place_folder *folder)
+{
+	const char *slash = folder ? strrchr(path, '/') : NULL;
+	return slash ? slash + 1 : path;
+}
+
+void tp_place_unlink(const char *path, const struct tp_place_folder *folder)
+{
+	unlinkat(folder ? folder->fd : AT_FDCWD, name_in(path, folder), 0);
+}
+
+enum { GROUPS_MOST = 1024 };
+
+// A thread's rights to files, while it is root.
+struct rights {
+	bool changed;
+	int user;
+	int group;
+	int count; // of supplementary groups; below 0: they stay
+	gid_t groups[GROUPS_MOST];
+};
+
+// Have no more rights to files than the folder's user. setgroups(2) of the thread alone, as these
+// are: the C library's would be of all threads.
+static bool lower(struct rights *before, const struct tp_place_folder *folder)
+{
+	*before = (struct rights){.changed = folder && geteuid() == 0};
+	if (!before->changed)
+		return true;
+	before->count = getgroups(GROUPS_MOST, before->groups);
+	// In a user namespace that may not be allowed.
+	if (before->count >= 0 && syscall(SYS_setgroups, 0, NULL))
+		before->count = -1;
+	before->group = setfsgid(folder->group);
+	before->user = setfsuid(folder->user);
+	// What it is now is all that they say.
+	return setfsgid((gid_t)-1) == (int)folder->group &&
+	       setfsuid((uid_t)-1) == (int)folder->user;
+}
+
+static void regain(const struct rights *before)
+{
+	const int error = errno;
+	if (before->changed) {
+		setfsuid((uid_t)before->user);
+		setfsgid((gid_t)before->group);
+	}
+	if (before->changed && before->count >= 0)
+		syscall(SYS_setgroups, before->count, before->groups);
+	errno = error;
+}
+
 static int open_file(const struct tp_place *place, struct tp_place_file *file, struct tp_err *err)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-	// Not both in one call: Linux refuses that for files of others in folders like /dev/shm.
-	file->fd = open(place->path, flags);
-	if (file->fd < 0 && errno == ENOENT) {
-		file->fd = open(place->path, flags | O_CREAT | O_EXCL, 0600);
-		file->made = file->fd >= 0;
+	const int folder = place->folder ? place->folder->fd : AT_FDCWD;
+	const char *name = name_in(place->path, place->folder);
+	struct rights before;
+	if (lower(&before, place->folder)) {
+		// Not both in one call: Linux refuses that for files of others in folders like
+		// /dev/shm.
+		file->fd = openat(folder, name, flags);
+		if (file->fd < 0 && errno == ENOENT) {
+			file->fd = openat(folder, name, flags | O_CREAT | O_EXCL, 0600);
+			file->made = file->fd >= 0;
+		}
+	} else {
+		errno = EPERM;
 	}
+	regain(&before);
 	if (file->fd < 0 && errno == ELOOP)
 		return tp_err_set(
 		    err, TP_ERR_LIMIT, place->path, "it is a symbolic link: name the file itself");
@@ -117,7 +181,7 @@ int tp_place_open(const struct tp_place *place, struct tp_place_file *file, stru
 	if (!r)
 		return 0;
 	if (file->made)
-		unlink(place->path);
+		tp_place_unlink(place->path, place->folder);
 	close(file->fd);
 	file->fd = -1;
 	return r;

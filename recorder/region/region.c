@@ -222,11 +222,12 @@ static int create_file(struct tp_region *region, struct tp_err *err)
 static int take_place(struct tp_region *region, const struct tp_place *place, struct tp_err *err)
 {
 	region->place = strdup(place->path);
+	region->folder = place->folder;
 	region->offset = place->offset;
 	if (!region->place)
 		return tp_err_memory(err, NULL);
 	const int r = choose_path(region, err);
-	if (r || place->offset || link(place->path, region->path))
+	if (r || place->offset || place->folder || link(place->path, region->path))
 		region->path[0] = '\0';
 	return r;
 }
@@ -484,7 +485,7 @@ void tp_region_unlink(struct tp_region *region)
 	}
 	region->path[0] = '\0';
 	if (region->place && region->made)
-		unlink(region->place);
+		tp_place_unlink(region->place, region->folder);
 	// A file that stays holds a log no more, to programs that come late.
 	else if (region->place && region->published)
 		tp_store_release(&region->header->magic, TEEPERF_LOG_OVER);

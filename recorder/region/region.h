@@ -81,7 +81,20 @@ struct tp_place {
 	bool force;       /* write over whatever is there */
 	/* nobody named the file to us, so anybody may have made it: take our own only */
 	bool guessable;
+	/*
+	 * A folder that another user may have chosen, NULL: none. The file of `path`'s last part is
+	 * opened in it, with the rights of that user if we are root; `path` is for messages.
+	 * Outlives the region.
+	 */
+	const struct tp_place_folder {
+		int fd; /* -1: none */
+		unsigned user;
+		unsigned group;
+	} * folder;
 };
+
+/* Remove the file of PATH, in FOLDER if that is not NULL. */
+void tp_place_unlink(const char *path, const struct tp_place_folder *folder);
 
 struct tp_place_file {
 	int fd;        /* locked (flock) */
@@ -141,12 +154,13 @@ struct tp_region {
 	char path[96]; /* in TP_REGION_FOLDER; empty: the log cannot be found there */
 	uint64_t id;   /* random; in the path, and in the trace */
 	int fd;
-	char *place;            /* the path that was asked for, NULL: none was */
-	bool made;              /* the file there is ours to remove */
-	uint64_t offset;        /* of the region in the file */
-	bool published;         /* tp_region_publish was called */
-	struct tp_err note_err; /* .code is 0, or there is no note beside the log */
-	char *map;              /* aligned to the chunk size */
+	char *place;                          /* the path that was asked for, NULL: none was */
+	const struct tp_place_folder *folder; /* that the file is in there; NULL: the path tells */
+	bool made;                            /* the file there is ours to remove */
+	uint64_t offset;                      /* of the region in the file */
+	bool published;                       /* tp_region_publish was called */
+	struct tp_err note_err;               /* .code is 0, or there is no note beside the log */
+	char *map;                            /* aligned to the chunk size */
 	uint64_t map_size;
 	struct teeperf_log_header *header;
 	uint64_t *supply;

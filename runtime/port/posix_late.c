@@ -87,7 +87,8 @@ bool tp_port_recall(const void *anchor, struct teeperf_module *module)
 	const struct remembered *place = find(anchor);
 	const uint64_t at = module->anchor;
 	if (!place && tp_late_is_changing()) {
-		// A log comes, and the loader must not be asked. There was no memory to remember it: as one that nobody knows (modules.c).
+		// A log comes, and the loader must not be asked. There was no memory to remember
+		// it: as one that nobody knows (modules.c).
 		module->start = (uint64_t)(uintptr_t)anchor;
 		module->end = module->start + 1;
 		return true;

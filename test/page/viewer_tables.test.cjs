@@ -210,3 +210,18 @@ test('colours', () => {
 	assert.ok(more[0] > more[2] && less[2] > less[0]);
 	assert.ok(Math.max(...none) - Math.min(...none) < 10);
 });
+
+test('estimates', () => {
+	makeRecording();
+	Object.assign(data.functions, {calls_estimated: [null, -1, 208, null],
+		calls_estimated_pm: [null, -1, 300, null],
+		inclusive_estimated_ns: [null, null, 1500, null],
+		inclusive_estimated_pm_ns: [null, null, 700, null]});
+	state.weight = 'calls'; // other rows than those of the tests before
+	const rows = viewer.functionRows();
+	same(rows.map(row => viewer.cells.calls(row)), ['1', '2', '2 (≈208)', '1', '0']);
+	const facts = row => viewer.functionFacts(row).filter(([title]) => /estimated/.test(title));
+	same(rows.map(row => facts(row).length), [0, 0, 2, 0, 0]);
+	same(facts(rows[2]), [['All calls, estimated', '208 ± 300'],
+		['All inclusive, estimated', '1.500 µs ± 700 ns']]);
+});

@@ -125,3 +125,10 @@ printf 'clock kind=none\nchunk\n\t0 enter 4096\n\t0 exit 4096\nend\n' >timeless.
 "$TEEPERF" dump --assemble timeless.txt -o timeless.trace
 expect 1 "$TEEPERF" diff old1.trace timeless.trace
 says 'record both with the same --clock' err
+
+# Functions that a budget switched off for a part of the time.
+"$TEEPERF" dump --assemble "$lib/../golden/windows/trace.txt" -o windows.trace
+expect 0 "$TEEPERF" diff windows.trace windows.trace
+says "1 function of 'windows.trace' was recorded for a part of the time only" err
+expect 1 "$TEEPERF" diff --fail-if 'calls>+0' windows.trace windows.trace
+says '1 function was recorded for a part of the time only .* --fail-if cannot judge it' err

@@ -169,12 +169,13 @@ expect 129 "$TEEPERF" record --all "$one" ./calls
 expect 129 "$TEEPERF" record --daemon
 says "'--daemon' needs '--all NAME'" err
 
-# A daemon. Files that are not its traces stay; two processes have three traces after two rounds.
+# A daemon, whose parent wants to know of no child's end. Files that are not its traces stay; two
+# processes have three traces after two rounds.
 mkdir state
 : >state/other.trace
 : >"state/tp$$one.12.20200101T000000Z.trace"
-begin rec "$TEEPERF" record --daemon --all "tp$$*" --output-dir state --every 1s --duration 200ms \
-	--keep 3 4>&- 5>&- 6>&-
+begin rec sh -c 'trap "" CHLD && exec "$@"' sh "$TEEPERF" record --daemon --all "tp$$*" \
+	--output-dir state --every 1s --duration 200ms --keep 3 4>&- 5>&- 6>&-
 recorder=$begun
 await_true '[ "$(grep -c " records of " rec.err)" -ge 4 ]' 'two rounds'
 await rec.err 'removed [0-9]* older trace'

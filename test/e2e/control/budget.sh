@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# teeperf record --budget: a function is switched off when it becomes hot, however long it was not, a
-# slow one stays exact, and the hot one comes back when it is hot no more, until it is hot again.
+# teeperf record --budget: a function is switched off when it becomes hot, however long it was not,
+# a slow one stays exact, and the hot one comes back when it is hot no more, until it is hot again.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

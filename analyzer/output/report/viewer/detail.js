@@ -127,6 +127,12 @@ function functionFacts(row) {
 			TIMES.map(name => formatTime(row['self_' + name])).join(' / ')],
 		timed && ['Inclusive', formatTime(row.inclusive)],
 		row.calls !== null && ['Calls', formatCount(row.calls)],
+		isEstimated(row.calls_estimated) && ['All calls, estimated',
+			formatCount(row.calls_estimated) + ' ± ' +
+				formatCount(row.calls_estimated_pm)],
+		isEstimated(row.inclusive_estimated_ns) && ['All inclusive, estimated',
+			formatTime(row.inclusive_estimated_ns) + ' ± ' +
+				formatTime(row.inclusive_estimated_pm_ns)],
 		row.mean > 0 && ['Mean', formatTime(row.mean)],
 		row.p99 > 0 && ['p50 / p99', formatTime(row.p50) + ' / ' + formatTime(row.p99)],
 	].filter(Boolean);

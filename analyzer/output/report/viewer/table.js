@@ -6,6 +6,13 @@ const ROWS_AT_ONCE = 150;
 // What self and inclusive times are made up of.
 const timeColumns = ['self', 'inclusive'].flatMap(of => TIMES.map(time => of + '_' + time));
 
+// Of functions that a budget had switched off for a part of the time.
+const ESTIMATES = ['calls_estimated', 'calls_estimated_pm', 'inclusive_estimated_ns',
+	'inclusive_estimated_pm_ns'];
+
+// Whether there is such an estimate.
+const isEstimated = value => typeof value === 'number' && value >= 0;
+
 /*
  * The numbers of each function: of everything as the analysis has them, of a thread or of a
  * selection from the paths of the report.
@@ -29,6 +36,8 @@ const functionRows = remember(() => [state.thread, state.range, state.weight, lo
 						'max'])
 					row[name] = table[name + '_ns']?.[fn];
 			}
+			for (const name of ESTIMATES)
+				row[name] = table[name]?.[fn] ?? null;
 			if (data.baseline)
 				Object.assign(row, {before: table.base_self_ns[fn],
 					change: row.self - table.base_self_ns[fn],
@@ -61,7 +70,9 @@ const cells = {
 	name: row => functionName(row.fn),
 	share: (row, all) => formatShare(row.self, all),
 	change: row => formatChange(row.self, row.before),
-	calls: row => row.calls === null ? '–' : formatCount(row.calls),
+	calls: row => row.calls === null ? '–' : formatCount(row.calls) +
+		(isEstimated(row.calls_estimated) ? ' (≈' + formatCount(row.calls_estimated) + ')' :
+			''),
 	callsBefore: row => formatCount(row.callsBefore),
 	place: row => functionPlace(row.fn),
 };
