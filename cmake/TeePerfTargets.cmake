@@ -254,7 +254,8 @@ endfunction()
 
 # Runs between any two instructions of the program: it must leave vector registers alone. (No such
 # option for riscv64, where runtime/arch/riscv64.inc saves what compilers may use.)
-teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread counts gates switch context modules port/private_log)
+teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread ring counts gates switch context modules
+	port/private_log)
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
 	set_source_files_properties(${TEEPERF_RUNTIME_ANYWHERE}
 		PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)

@@ -22,7 +22,9 @@ unsigned tp_clean_unfit(const unsigned char *at, size_t size)
 	const bool separator = code == 0x2028 || code == 0x2029;
 	const bool direction =
 	    (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
-	return control || mark || separator || direction ? code : 0;
+	// XML has no place for these two.
+	const bool none = code == 0xfffe || code == 0xffff;
+	return control || mark || separator || direction || none ? code : 0;
 }
 
 bool tp_is_clean(const char *text)

@@ -148,6 +148,12 @@ int tp_out_file_replace(struct tp_out_file *out, const char *path, struct tp_err
 	return tp_out_file_open(out, path, err);
 }
 
+int tp_out_file_replace_read(struct tp_out_file *out, const char *path, struct tp_err *err)
+{
+	tp_out_file_from_fd(out, -1, path);
+	return tp_replace_begin(&out->replace, path, &out->fd, err);
+}
+
 int tp_out_file_append(struct tp_out_file *out, const char *path, struct tp_err *err)
 {
 	tp_out_file_from_fd(out, -1, path);

@@ -48,6 +48,8 @@ int tp_out_file_open(struct tp_out_file *out, const char *path, struct tp_err *e
  * names or another owner, or if no file can be created next to it: it is emptied now.)
  */
 int tp_out_file_replace(struct tp_out_file *out, const char *path, struct tp_err *err);
+/* The same of a file that is read meanwhile: without exceptions, or an error. */
+int tp_out_file_replace_read(struct tp_out_file *out, const char *path, struct tp_err *err);
 /* To the end of the file PATH, which is there. */
 int tp_out_file_append(struct tp_out_file *out, const char *path, struct tp_err *err);
 /* The file NAME in DIRECTORY. */

@@ -156,6 +156,25 @@ static int report_failure(struct tp_launch *launch, const char *program, struct 
 	return tp_err_system(err, launch->start_errno, NULL, "cannot run '%s'", program);
 }
 
+// Signals that came before the program was there, and were for both: the keyboard's.
+static void pass_on(struct tp_launch *launch, const sigset_t *early)
+{
+	const struct timespec now = {0};
+	for (int number = 1; number < NSIG; number++) {
+		if (number == SIGCHLD || sigismember(early, number) != 1 ||
+		    sigismember(&launch->taken, number) != 1)
+			continue;
+		sigset_t one;
+		sigemptyset(&one);
+		sigaddset(&one, number);
+		if (sigtimedwait(&one, NULL, &now) != number ||
+		    (number == SIGINT && launch->background))
+			continue;
+		launch->interrupts += number == SIGINT;
+		kill(launch->pid, number);
+	}
+}
+
 int tp_launch_start(struct tp_launch *launch, char *const *argv,
     const struct tp_launch_settings *settings, struct tp_err *err)
 {
@@ -181,6 +200,9 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 		r = tp_err_system(err, errno, NULL, "cannot make a pipe");
 		goto out;
 	}
+	// It begins without them.
+	sigset_t early;
+	sigpending(&early);
 	const pid_t pid = fork();
 	if (pid < 0) {
 		r = tp_err_system(err, errno, NULL, "cannot start another process");
@@ -204,6 +226,8 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 	launch->start_errno = read_report(pipe_fds[0]);
 	if (launch->start_errno)
 		r = report_failure(launch, argv[0], err);
+	else
+		pass_on(launch, &early);
 out:
 	for (int i = 0; i < 4; i++) {
 		if (pipe_fds[i] >= 0)
@@ -262,6 +286,19 @@ static bool is_deaf(const struct tp_launch *launch)
 				    ignored >> (SIGINT - 1) & 1);
 }
 
+// Whether the keyboard's signal, which has reached it at the same time, ends it.
+static bool ends_soon(struct tp_launch *launch)
+{
+	enum { LOOKS = 25 };
+	const struct timespec nap = {.tv_nsec = 2 * 1000 * 1000};
+	for (int i = 0; i < LOOKS; i++) {
+		if (has_ended(launch))
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
 enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_ms)
 {
 	if (launch->pid && !launch->ended && has_ended(launch))
@@ -283,7 +320,9 @@ enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_m
 		return !launch->ended && has_ended(launch) ? TP_LAUNCH_ENDED : TP_LAUNCH_TIMEOUT;
 	if (signal == SIGINT &&
 	    (++launch->interrupts >= 2 || (launch->background && is_deaf(launch))))
-		return TP_LAUNCH_RELEASE;
+		return info.si_code == SI_KERNEL && !launch->ended && ends_soon(launch)
+			   ? TP_LAUNCH_ENDED
+			   : TP_LAUNCH_RELEASE;
 	if (launch->ended) {
 		launch->signal = info.si_code == SI_KERNEL ? 0 : signal;
 		return TP_LAUNCH_SIGNAL;

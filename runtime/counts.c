@@ -9,7 +9,7 @@
  * then.
  */
 static struct teeperf_counted *first;
-static uint64_t walkers;
+static int64_t walkers;
 
 // What an object file's pointer has its offset from.
 static uintptr_t base(void)
@@ -44,8 +44,14 @@ void __teeperf_counted_gone(struct teeperf_counted *counted)
 	if (!*link)
 		return;
 	__atomic_store_n(link, counted->next, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&walkers, __ATOMIC_SEQ_CST))
+	while (__atomic_load_n(&walkers, __ATOMIC_SEQ_CST) > tp_thread.count_walks)
 		;
+}
+
+void tp_counts_retake(void)
+{
+	for (; tp_thread.count_walks; tp_thread.count_walks--)
+		__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 }
 
 void tp_counts_gone(uint64_t start, uint64_t end)
@@ -57,9 +63,15 @@ void tp_counts_gone(uint64_t start, uint64_t end)
 
 static void forget_pointers(void)
 {
+	tp_thread.count_walks++;
+	tp_barrier_signal();
+	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (struct teeperf_counted *at = __atomic_load_n(&first, __ATOMIC_SEQ_CST); at;
 	     at = __atomic_load_n(&at->next, __ATOMIC_SEQ_CST))
 		*pointer_of(at) = 0;
+	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
+	tp_barrier_signal();
+	tp_thread.count_walks--;
 }
 
 static bool used;
@@ -71,15 +83,13 @@ bool tp_counts_used(void)
 
 void tp_counts_forget(void)
 {
-	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	forget_pointers();
-	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 	tp_thread.count_chunk_count = 0;
 }
 
 void tp_counts_forked(void)
 {
-	walkers = 0;
+	walkers = tp_thread.count_walks;
 	tp_counts_forget();
 }
 
@@ -139,9 +149,7 @@ uint64_t tp_count(uint64_t argument)
 
 void tp_counts_end(void)
 {
-	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	forget_pointers();
-	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (uint64_t i = 0; i < tp_thread.count_chunk_count; i++)
 		tp_chunk_give_back(tp_thread.count_chunks[i], tp_thread.count_used[i]);
 	tp_thread.count_chunk_count = 0;

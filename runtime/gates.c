@@ -4,12 +4,12 @@
 
 /*
  * Modules come and go one at a time (under the loader's lock); gates are set at any time, also in a
- * signal handler. Who removes a module waits until nobody walks the list, because the module is
- * unmapped then: a walk is a few stores long, and the handler that walks is never the thread that
- * waits.
+ * signal handler. Who removes a module waits until nobody else walks the list, because the module
+ * is unmapped then: a walk is a few stores long. A handler that ends the process, or jumps out, may
+ * have interrupted a walk of its own thread, which does not go on.
  */
 static struct teeperf_module_block *first;
-static uint64_t walkers;
+static int64_t walkers;
 uint32_t tp_gate_current = TEEPERF_GATE_SOFT;
 
 static uint64_t left_out;
@@ -177,10 +177,14 @@ void tp_gates_set(enum teeperf_gate gate)
 {
 	__atomic_store_n(&tp_gate_current, (uint32_t)gate, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&__teeperf_mark_gate, gate != TEEPERF_GATE_OFF, __ATOMIC_RELAXED);
+	tp_thread.gate_walks++;
+	tp_barrier_signal();
 	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (struct teeperf_module_block *at = next_of(&first); at; at = next_of(&at->next))
 		set(at, (uint8_t)gate);
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
+	tp_barrier_signal();
+	tp_thread.gate_walks--;
 }
 
 void tp_gates_select(uint64_t wanted)
@@ -242,11 +246,17 @@ void tp_gates_remove(struct teeperf_module_block *block)
 	if (!*link)
 		return;
 	__atomic_store_n(link, block->next, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&walkers, __ATOMIC_SEQ_CST))
+	while (__atomic_load_n(&walkers, __ATOMIC_SEQ_CST) > tp_thread.gate_walks)
 		;
+}
+
+void tp_gates_retake(void)
+{
+	for (; tp_thread.gate_walks; tp_thread.gate_walks--)
+		__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 }
 
 void tp_gates_forked(void)
 {
-	walkers = 0;
+	walkers = tp_thread.gate_walks;
 }

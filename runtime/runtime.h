@@ -156,6 +156,9 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	uint8_t forked;            /* a FORK record is to come before all others */
 	uint8_t entered;           /* between tp_thread_arrive and tp_thread_depart */
 	uint8_t count_chunk_count; /* of count_chunks */
+	uint8_t gate_walks;        /* over the list of modules, that it is in (gates.c) */
+	uint8_t count_walks;       /* over that of counted modules (counts.c) */
+	uint8_t serves;            /* 1: it obeys the host (switch.c) */
 	uint8_t command_parameter; /* while it has a label: which of a command's is the log */
 	uint8_t command_type;      /* ... and the type of that */
 	uint16_t label;            /* of the command that it has called (border_label.c), 0: none */
@@ -283,6 +286,8 @@ TP_HIDDEN void tp_counts_forget(void);
 TP_HIDDEN bool tp_counts_used(void);
 /* In a forked child: as tp_gates_forked; its thread has no place for counts any more. */
 TP_HIDDEN void tp_counts_forked(void);
+/* As tp_gates_retake. */
+TP_HIDDEN void tp_counts_retake(void);
 /*
  * In a forked child, in the thread that forked, signals being blocked: leave the log to the parent
  * (fork.c).
@@ -431,6 +436,8 @@ TP_HIDDEN void tp_gates_admit(struct teeperf_module_block *block, enum tp_admiss
 TP_HIDDEN uint64_t tp_gates_names(const struct teeperf_module_block *block);
 /* In a forked child: other threads, which may have been at it, are gone. */
 TP_HIDDEN void tp_gates_forked(void);
+/* A handler has jumped out of walks of this thread, or ends it. */
+TP_HIDDEN void tp_gates_retake(void);
 /* Another log: no functions have been reported to it. */
 TP_HIDDEN void tp_gates_forget(void);
 /* Call visit for each module's block. pre: no module is loaded or unloaded. */
@@ -447,6 +454,8 @@ TP_HIDDEN enum tp_state tp_switch_again(enum tp_state before);
 
 /* In a forked child with a log of its own: record on as the parent did. */
 TP_HIDDEN void tp_switch_forked(bool on);
+/* A handler has jumped out while this thread obeyed the host: another one may do so again. */
+TP_HIDDEN void tp_switch_retake(void);
 
 /* Do what the program has requested; until there is a log, requests are only kept. */
 TP_HIDDEN void tp_switch_serve(void);

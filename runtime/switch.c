@@ -88,13 +88,31 @@ static bool can_switch(void)
 	return state == TP_STATE_RECORDING || state == TP_STATE_PAUSED;
 }
 
+void tp_switch_retake(void)
+{
+	if (!tp_thread.serves)
+		return;
+	tp_thread.serves = 0;
+	tp_store_seq_cst(&look, 1);
+	tp_store_seq_cst(&open, 1);
+	tp_store_seq_cst(&busy, 0);
+}
+
 void tp_switch_serve(void)
 {
+	// A host that changes its words all the time keeps nobody here: what it wants last is seen
+	// at the next look.
+	enum { LOOKS_MOST = 4 };
+	int looks = 0;
 	do {
 		if (!can_switch() || !tp_thread_may_record() || !tp_claim_seq_cst(&busy, 1))
 			return; // whoever is at it looks again when he has left
+		tp_thread.serves = 1;
+		tp_barrier_signal();
 		// The log may have gone between the two (port/posix_late.c).
 		if (!can_switch()) {
+			tp_thread.serves = 0;
+			tp_barrier_signal();
 			tp_store_seq_cst(&busy, 0);
 			return;
 		}
@@ -113,8 +131,11 @@ void tp_switch_serve(void)
 		const uint64_t wanted = tp_take_acq_rel(&asked);
 		if (wanted)
 			apply(wanted == ASKED_ON);
+		tp_thread.serves = 0;
+		tp_barrier_signal();
 		tp_store_seq_cst(&busy, 0);
-	} while (tp_load_seq_cst(&asked) || tp_load_seq_cst(&look) || tp_load_seq_cst(&open));
+	} while (tp_load_seq_cst(&asked) || tp_load_seq_cst(&open) ||
+		 (tp_load_seq_cst(&look) && ++looks < LOOKS_MOST));
 }
 
 enum tp_state tp_switch_start(void)
@@ -167,6 +188,9 @@ bool tp_switch_is_busy(void)
 void tp_switch_look(void)
 {
 	const struct teeperf_log_header *header = tp_process.header;
+	// A log that comes late may not be there yet, or not be taken.
+	if (!header)
+		return;
 	// Two threads may find it changed at once: the first serves, the second finds it served.
 	if (tp_load_relaxed(&header->control) == tp_load_relaxed(&control) &&
 	    tp_load_relaxed(&header->selection) == tp_load_relaxed(&chosen))

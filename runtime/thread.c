@@ -697,6 +697,9 @@ void tp_thread_leave(void)
  */
 static void retake(void)
 {
+	tp_gates_retake();
+	tp_counts_retake();
+	tp_switch_retake();
 	tp_thread.busy = 0;
 	tp_barrier_signal();
 	while (tp_thread.inside)
@@ -726,11 +729,10 @@ uint64_t tp_resync(uint64_t position, uint64_t name, uint64_t departure)
 {
 	// Without a position it is an activation of a signal handler that came while this thread
 	// was in here.
-	if (!position || position >= TP_POSITION_LIMIT ||
-	    tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING)
+	if (!position || position >= TP_POSITION_LIMIT)
 		return 0;
 	retake();
-	if (!tp_thread_enter(1))
+	if (tp_load32_acquire(&tp_process.state) != TP_STATE_RECORDING || !tp_thread_enter(1))
 		return 0;
 	const uint64_t time = tp_now();
 	const bool departs = departure != TP_NO_DEPARTURE;
@@ -845,8 +847,12 @@ void tp_thread_arrive(void)
 		tp_store_relaxed(&__teeperf_thread.bias, tp_thread.bias);
 		tp_thread.log = tp_process.log;
 	}
-	if (tp_thread.ready)
+	if (tp_thread.ready) {
+		// The log may be at another address than last time.
+		struct teeperf_thread *slot = table_slot();
+		__teeperf_thread.lost_place = slot ? &slot->lost : &nowhere;
 		__teeperf_thread.counter = tp_process.counter;
+	}
 	tp_barrier_signal();
 	tp_thread.entered = 1;
 }
@@ -862,6 +868,7 @@ void tp_thread_depart(void)
 		tp_thread_leave();
 	}
 	look_always();
+	__teeperf_thread.lost_place = &nowhere;
 	tp_thread.entered = 0;
 	tp_barrier_signal();
 	__teeperf_thread.counter = &tp_counter_never;
@@ -895,13 +902,13 @@ void tp_thread_tell_cpu(void)
 
 void tp_thread_end(void)
 {
+	retake();
 	if (!tp_thread.ready)
 		return;
 	if (has_other_log()) {
 		drop_last_log();
 		return;
 	}
-	retake();
 	if (!tp_thread_enter(0))
 		return;
 	struct teeperf_thread *slot = table_slot();

@@ -143,6 +143,7 @@ static void take(struct paths *paths, uint32_t item)
 static void take_greedy(struct paths *paths)
 {
 	struct tp_choosing *choosing = paths->choosing;
+	paths->heap_count = 0;
 	for (uint32_t i = 0; i < choosing->count; i++)
 		if (tp_choice_open(&choosing->items[i]) && paths->first_of[i] != NONE)
 			push(paths, (struct entry){density_of(paths, i), i});
@@ -202,7 +203,12 @@ int tp_choosing_take_paths(struct tp_choosing *choosing, double *covered)
 		if (tp_choice_has_events(&choosing->items[i]))
 			gain_of(&paths, i, true);
 	const double before = covered_value(&paths);
+	const size_t size = paths.count * sizeof(*paths.covered);
+	double *first = malloc(size + 1);
 	double gain;
+	if (!first)
+		goto out;
+	memcpy(first, paths.covered, size);
 	const uint32_t single = best_single(&paths, &gain);
 	take_greedy(&paths);
 	*covered = covered_value(&paths);
@@ -213,9 +219,13 @@ int tp_choosing_take_paths(struct tp_choosing *choosing, double *covered)
 			    item->reason == TP_REASON_BUDGET)
 				tp_choosing_set(choosing, item, TP_CATEGORY_SKIP, TP_REASON_BUDGET);
 		}
+		// And what fits beside it.
+		memcpy(paths.covered, first, size);
 		take(&paths, single);
-		*covered = before + gain;
+		take_greedy(&paths);
+		*covered = covered_value(&paths);
 	}
+	free(first);
 	code = 0;
 out:
 	release(&paths);

@@ -32,6 +32,11 @@ static int parse(struct patterns *patterns, struct tp_err *err)
 	if (!patterns->count)
 		return 0;
 	struct tp_buf text;
+	for (uint32_t i = 0; i < patterns->count; i++)
+		if (strpbrk(patterns->texts[i], "\r\n"))
+			return tp_err_set(err, TP_ERR_SYNTAX, NULL,
+			    "%s takes one pattern, not several lines; it can be repeated",
+			    patterns->option);
 	tp_buf_init(&text);
 	for (uint32_t i = 0; i < patterns->count; i++)
 		if (has_kind(patterns->texts[i]))

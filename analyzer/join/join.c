@@ -229,7 +229,7 @@ static void add_cpu(struct tp_splice *splice, struct tp_buf *payload)
 	for (uint32_t i = 0; i < host->thread_count; i++) {
 		const struct tp_thread *thread = &host->threads[i];
 		const struct teeperf_trace_cpu_thread entry = {
-		    .thread = thread->number,
+		    .thread = i, // as in the chunks, where no number is left out
 		    .flags = (!thread->has_cpu          ? 0
 				 : thread->cpu_is_exact ? TEEPERF_CPU_EXACT
 							: TEEPERF_CPU_AT_LEAST) |

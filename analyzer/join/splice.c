@@ -231,14 +231,23 @@ static int host_part(
 	return code;
 }
 
+// No record of the TEE may be later than what the host does next.
+static uint64_t limit(const struct tp_splice *splice, uint64_t end_time)
+{
+	if (splice->has_next && splice->next.timed)
+		return splice->next.time;
+	return splice->has_next && end_time < splice->last_time ? end_time : splice->last_time;
+}
+
 // The TEE leaves for the host at border *NEXT, which becomes the first one after it is back. False
 // in *goes_on: never.
 static int leave_tee(struct tp_splice *splice, uint32_t end, const struct tp_borders *tee,
-    uint32_t tee_end, struct tp_join_cursor *cursor, uint32_t *next)
+    uint32_t tee_end, uint64_t end_time, struct tp_join_cursor *cursor, uint32_t *next)
 {
 	const uint32_t call = *next;
 	const uint32_t back = tee->items[call].partner;
-	tp_join_tee_settle(splice, tee->items[call].time);
+	const uint64_t most = limit(splice, end_time);
+	tp_join_tee_settle(splice, tee->items[call].time < most ? tee->items[call].time : most);
 	// Records of the host that are behind this one's may be the next one's.
 	const bool last =
 	    back + UINT64_C(1) >= tee_end || tee->items[back + 1].kind != TEEPERF_CONTROL_CALL_OUT;
@@ -247,14 +256,6 @@ static int leave_tee(struct tp_splice *splice, uint32_t end, const struct tp_bor
 		tp_join_cursor_jump(cursor, &tee->items[back]);
 	*next = back < tee_end ? back + 1 : tee_end;
 	return code;
-}
-
-// No record of the TEE may be later than what the host does next.
-static uint64_t limit(const struct tp_splice *splice, uint64_t end_time)
-{
-	if (splice->has_next && splice->next.timed)
-		return splice->next.time;
-	return splice->has_next && end_time < splice->last_time ? end_time : splice->last_time;
 }
 
 // The TEE's records from border FIRST up to its end, between those of the host before its border
@@ -277,7 +278,8 @@ static int tee_records(
 			if (next >= tee_end)
 				break;
 			if (tee->items[next].kind == TEEPERF_CONTROL_CALL_OUT)
-				code = leave_tee(splice, end, tee, tee_end, &cursor, &next);
+				code =
+				    leave_tee(splice, end, tee, tee_end, end_time, &cursor, &next);
 			else
 				next++;
 			if (code || next > tee_end)

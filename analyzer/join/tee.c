@@ -154,7 +154,8 @@ static void cross(struct tp_splice *splice, struct rest *rest, uint32_t border)
 	if (items[border].kind != TEEPERF_CONTROL_CALL_IN &&
 	    items[border].kind != TEEPERF_CONTROL_CALL_OUT)
 		return;
-	tp_join_tee_settle(splice, items[border].time);
+	tp_join_tee_settle(splice,
+	    items[border].time < splice->last_time ? items[border].time : splice->last_time);
 	rest->open[rest->depth].border = border;
 	rest->open[rest->depth++].base = splice->depth;
 }

@@ -323,6 +323,48 @@ static int each_call(struct load *load, uint32_t thread, struct tp_err *err)
 	return code == analysis->threads[thread].code ? 0 : code;
 }
 
+static int compare_starts(const void *a, const void *b, void *context)
+{
+	const struct tp_packed_call *calls = context;
+	const uint32_t x = *(const uint32_t *)a;
+	const uint32_t y = *(const uint32_t *)b;
+	const int order = TP_COMPARE(calls[x].start, calls[y].start);
+	return order ? order : TP_COMPARE(x, y);
+}
+
+// Rows by their start, of which those from row OWN on are of calls that came from other threads:
+// who looks for a time, or for what a call has called, goes by that. A call's caller may be one
+// that has moved, and then begins at the same time at the latest: so it comes first. False: no
+// memory.
+static bool sort_by_start(struct tp_stored_thread *to, uint64_t own)
+{
+	const uint64_t moved = to->rows - own;
+	uint32_t *order = malloc((moved + 1) * sizeof(*order));
+	uint32_t *place = malloc((to->rows + 1) * sizeof(*place));
+	struct tp_packed_call *calls = malloc((to->rows + 1) * sizeof(*calls));
+	const bool memory = order && place && calls;
+	for (uint64_t i = 0; memory && i < moved; i++)
+		order[i] = (uint32_t)(own + i);
+	if (memory && moved)
+		qsort_r(order, moved, sizeof(*order), compare_starts, to->calls);
+	for (uint64_t row = 0, i = 0, j = 0; memory && row < to->rows; row++) {
+		const bool is_moved =
+		    j < moved && (i == own || to->calls[order[j]].start <= to->calls[i].start);
+		const uint64_t from = is_moved ? order[j++] : i++;
+		calls[row] = to->calls[from];
+		place[from] = (uint32_t)row;
+	}
+	for (uint64_t row = 0; memory && row < to->rows; row++) {
+		to->calls[row] = calls[row];
+		if (calls[row].parent != UINT32_MAX)
+			to->calls[row].parent = place[calls[row].parent];
+	}
+	free(order);
+	free(place);
+	free(calls);
+	return memory;
+}
+
 static int load_thread(struct tp_call_store *store, uint32_t thread, struct tp_err *err)
 {
 	const struct tp_analysis *analysis = store->analysis;
@@ -348,11 +390,14 @@ static int load_thread(struct tp_call_store *store, uint32_t thread, struct tp_e
 	if (!code && !load.no_memory)
 		code = map_calls(&load, err);
 	if (!code && to->rows) {
-		load.no_memory =
-		    !rank(&load.marks.own, &before) || !rank(&load.marks.moved, &before);
+		load.no_memory = !rank(&load.marks.own, &before);
+		const uint64_t own = before;
+		load.no_memory = load.no_memory || !rank(&load.marks.moved, &before);
 		load.sink.leave = put_call;
 		if (!load.no_memory)
 			code = each_call(&load, thread, err);
+		if (!code && !load.no_memory && to->rows > own)
+			load.no_memory = !sort_by_start(to, own);
 	}
 	if (!code && load.no_memory)
 		code = tp_err_memory(err, name);

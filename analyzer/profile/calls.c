@@ -10,6 +10,7 @@
 struct filter {
 	const struct tp_analysis *analysis;
 	const struct tp_profile *profile; // which paths are left
+	uint64_t depth;                   // that is shown, in calls; 0: any
 	struct tp_call_sink *sink;
 	struct tp_call_sink own;
 };
@@ -34,7 +35,7 @@ static void leave(void *context, const struct tp_call *call)
 	if (!is_left(filter, call->node) || !filter->sink->leave)
 		return;
 	struct tp_call shown = *call;
-	if (filter->analysis->options.depth && call->depth == filter->analysis->options.depth)
+	if (filter->depth && call->depth == filter->depth)
 		shown.self = call->duration, shown.self_off = call->off;
 	if (filter->profile->nodes[call->node].is_way)
 		shown.self = 0, shown.self_off = (struct tp_off){0};
@@ -146,6 +147,10 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 	struct filter filter = {
 	    .analysis = analysis,
 	    .profile = &analysis->threads[thread].profile,
+	    // [attached] is a level of the paths and no call.
+	    .depth = analysis->options.depth > analysis->threads[thread].thread->attached
+			 ? analysis->options.depth - analysis->threads[thread].thread->attached
+			 : 0,
 	    .sink = sink,
 	    .own = {&filter, enter, leave, pause_call, resume_call, lost, false},
 	};

@@ -11,6 +11,7 @@
 #define FOCUS 1  // it, or one that it was called from, is what was asked for
 #define IGNORE 2 // left out
 #define NEEDED 4 // something below is kept
+#define DEEP 8   // it is deeper than what was asked for
 
 static int match_all(struct tp_analysis *analysis, const char *const *patterns, uint32_t count,
     uint8_t bit, uint8_t *marks, struct tp_err *err)
@@ -41,14 +42,14 @@ static void leave_self(struct tp_profile *profile, uint32_t node)
 		profile->parts[node] = (struct tp_node_parts){0};
 }
 
-// The time of NODE is CALLER's own.
+// The self time of NODE, to which that of its callees was added, is CALLER's own.
 static void take_over(struct tp_profile *profile, uint32_t caller, uint32_t node)
 {
-	profile->nodes[caller].self += profile->nodes[node].inclusive;
+	profile->nodes[caller].self += profile->nodes[node].self;
 	if (!profile->parts)
 		return;
-	tp_off_add(&profile->parts[caller].self_off, &profile->parts[node].inclusive_off);
-	profile->parts[caller].self_cpu += profile->parts[node].inclusive_cpu;
+	tp_off_add(&profile->parts[caller].self_off, &profile->parts[node].self_off);
+	profile->parts[caller].self_cpu += profile->parts[node].self_cpu;
 }
 
 static void leave_out(struct tp_profile *profile, uint32_t number)
@@ -91,21 +92,20 @@ static bool filter_thread(
 		of[i] = of[nodes[i].parent] | marks[function];
 		depths[i] = depths[nodes[i].parent] + 1;
 		if (depth && depths[i] > depth)
-			of[i] |= IGNORE;
+			of[i] |= DEEP;
 	}
 	for (uint32_t i = profile->node_count; ok && i-- > 1;) {
 		struct tp_node *node = &nodes[i];
 		const bool in_focus = !focus || of[i] & FOCUS;
 		// A node that was made for a call which does not count has none.
-		if (!(of[i] & IGNORE) &&
+		if (!(of[i] & (IGNORE | DEEP)) &&
 		    (((node->calls || node->inclusive) && in_focus) || of[i] & NEEDED)) {
 			of[node->parent] |= NEEDED;
 			node->is_way = !in_focus;
 			if (!in_focus)
 				leave_self(profile, i);
 		} else {
-			if (depth && depths[i] == depth + 1 && !(of[node->parent] & IGNORE) &&
-			    !(marks[thread->functions[node->function]] & IGNORE))
+			if (of[i] & DEEP && !(of[i] & IGNORE))
 				take_over(profile, node->parent, i);
 			leave_out(profile, i);
 		}

@@ -162,6 +162,8 @@ void tp_stack_renew(
 		stack->off_at = stack->off.count;
 	if (stack->started)
 		tp_stack_skip_off(stack, stack->last);
+	else
+		stack->off_edge = stack->off.count ? 0 : UINT64_MAX;
 	// What waits to be settled has its edge already.
 	if (stack->edge > tp_stack_next_edge(stack))
 		stack->edge = tp_stack_next_edge(stack);

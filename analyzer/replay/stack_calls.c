@@ -63,7 +63,9 @@ void tp_frames_end_specially(
 	if (stack->quiet)
 		return;
 	if (net < stack->least) {
-		caller->dropped += cost + out;
+		// Calls inside that are not dropped, as less was taken off them, are the caller's.
+		caller->children += frame->children;
+		caller->dropped += frame->dropped + in + out;
 		if (profile->dropped)
 			profile->dropped[frame->node].calls++;
 		pass_off(stack, caller, frame, &off);

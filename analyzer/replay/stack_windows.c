@@ -157,16 +157,21 @@ void tp_stack_finish(struct tp_stack *stack)
 {
 	if (stack->over)
 		return;
-	if (stack->quiet && stack->last < stack->from) {
+	// A thread that is silent when recording is switched off is still in its calls there.
+	const bool silent = stack->gap < stack->gaps.count && !stack->in_gap;
+	const uint64_t off_from = silent ? stack->gaps.items[stack->gap].from : 0;
+	const bool still_open =
+	    silent && !stack->ended && (stack->depth > 1 || stack->contexts.live);
+	if (stack->quiet && stack->last < stack->from && !(still_open && off_from > stack->from)) {
 		tp_stack_end_all(stack, stack->last);
 		stack->counts = (struct tp_stack_counts){0};
 		stack->started = false;
 		return;
 	}
-	// A thread that is silent when recording is switched off is still in its calls there.
-	if (stack->gap < stack->gaps.count && !stack->in_gap &&
-	    !tp_stack_look_off(stack, stack->last, stack->gaps.items[stack->gap].from))
+	if (silent && !tp_stack_look_off(stack, stack->last, off_from))
 		stack->no_memory = true;
+	if (stack->quiet && stack->last < stack->from)
+		begin_range(stack);
 	struct tp_stack_place end = {.last = stack->last};
 	stack->no_memory |= stack->selected && !tp_stack_end_closed(stack, &end, stack->last);
 	tp_stack_settle_slowly(stack, stack->last);
@@ -182,9 +187,12 @@ void tp_stack_finish(struct tp_stack *stack)
 			return;
 		}
 	}
-	// A thread that is silent when recording is switched off is still running there.
 	const bool open = stack->depth > 1 || stack->contexts.live;
 	if (open && !stack->ended && stack->gap < stack->gaps.count && !stack->in_gap) {
+		if (stack->gaps.items[stack->gap].from >= stack->to) {
+			end_range(stack);
+			return;
+		}
 		cross(stack, stack->gaps.items[stack->gap].from);
 		return;
 	}

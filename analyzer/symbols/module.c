@@ -202,6 +202,9 @@ static void fill_cache(struct job *job)
 		const struct tp_module_symbol *symbol = &job->symbols[i];
 		if (job->states[i] != STATE_WANTED)
 			continue;
+		// A file with control characters would be taken for a damaged one.
+		if (symbol->linkage && !tp_is_clean(symbol->linkage))
+			continue;
 		while (before < old->count && old->entries[before].address < symbol->address)
 			all[count++] = tp_symbol_cache_get(old, before++);
 		all[count++] = *symbol;

@@ -10,6 +10,8 @@
 
 // A trace in which all functions change over and over again is made by nobody.
 enum { MOVES_MORE = 1 << 22, MOVES_EACH = 64 };
+// How many functions may be looked at for that: some seconds.
+#define LOOKS_MOST (UINT64_C(1) << 30)
 
 // The state of a hash during the pass through the entries; the last one stands for all functions
 // that are on no list.
@@ -35,6 +37,7 @@ struct work {
 	struct move *moves;
 	uint64_t move_count;
 	uint64_t move_room;
+	uint64_t looks; // at functions, of selections that may change all of them
 	bool no_memory;
 };
 
@@ -103,7 +106,7 @@ static size_t apply(struct work *work, size_t i, uint32_t only_before)
 			work->states[j].on = work->states[j].at_first =
 			    is_on(head.only, work->states[j].listed);
 	else if (head.only != only_before)
-		for (uint32_t j = 0; j <= work->state_count; j++)
+		for (uint32_t j = 0; j <= work->state_count; j++, work->looks++)
 			move(work, j, head.only, head.time);
 	else
 		for (size_t j = first; j < i; j++)
@@ -188,14 +191,16 @@ int tp_selections_init(struct tp_selections *selections, const void *bytes, size
 		changes += work.entries[i].number != 0;
 		i = apply(&work, i, only);
 		only = work.entries[head].only;
-		if (work.move_count <= MOVES_MORE + MOVES_EACH * (uint64_t)count || i == count)
+		if ((work.move_count <= MOVES_MORE + MOVES_EACH * (uint64_t)count &&
+			work.looks <= LOOKS_MOST) ||
+		    i == count)
 			continue;
 		// From here on all functions count as recorded.
 		for (uint32_t j = 0; j <= work.state_count; j++)
 			move(&work, j, TEEPERF_ONLY_ALL, work.entries[i].time);
 		tp_problems_add_at(problems, TP_ERR_LIMIT, file, offset,
 		    "selections after number %" PRIu32 " of %" PRIu32
-		    " are not used, because too many functions change: all calls end at each of "
+		    " are not used, because functions change too often: all calls end at each of "
 		    "them",
 		    changes, work.entries[count - 1].number);
 		break;

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *plural(uint64_t count)
@@ -58,6 +59,14 @@ static void tell(const struct tp_join_counts *counts, const char *output)
 	fprintf(stderr, "; next: teeperf analyze %s\n", tp_shell_word(word, output));
 }
 
+static bool is_same(const char *one, const char *other)
+{
+	struct stat here;
+	struct stat there;
+	return !stat(one, &here) && !stat(other, &there) && here.st_dev == there.st_dev &&
+	       here.st_ino == there.st_ino;
+}
+
 int tp_join_files(
     const char *host, const char *tee, const char *output, bool known, bool quiet, bool *damaged)
 {
@@ -77,8 +86,11 @@ int tp_join_files(
 		*damaged |= traces[i].problems.count != 0;
 	}
 	const bool is_there = access(output, F_OK) == 0;
+	// A file that is still read must not be emptied.
 	if (!code)
-		code = tp_out_file_replace(&out, output, &err);
+		code = is_same(output, host) || is_same(output, tee)
+			   ? tp_out_file_replace_read(&out, output, &err)
+			   : tp_out_file_replace(&out, output, &err);
 	if (!code) {
 		code = tp_join(&traces[0], &traces[1], known, &out.buf, &counts, &err);
 		if (code) {

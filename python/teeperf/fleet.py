@@ -3,18 +3,21 @@
 
 import glob
 import os
-import re
+import string
 
 from . import run
 
 TABLES = ("runs", "functions", "paths", "profile", "histograms", "path_histograms", "calls",
           "waits", "io", "experiments")
+_PLAIN = string.ascii_letters + string.digits + "-_."
 
 
 def _escaped(text):
     """As it stands in the name of a folder; what a shell's pattern would take for its own as
     well."""
-    return glob.escape(re.sub(r"[^A-Za-z0-9._+-]", lambda byte: "%%%02X" % ord(byte.group()), text))
+    escaped = "".join(chr(byte) if chr(byte) in _PLAIN else "%%%02X" % byte
+                      for byte in os.fsencode(text))
+    return glob.escape(escaped)
 
 
 class Fleet:

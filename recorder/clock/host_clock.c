@@ -3,6 +3,7 @@
 // nanoseconds.
 #include "host_clock.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,15 +16,38 @@
 #include <cpuid.h>
 #include <stdlib.h>
 
-// Linux states both flags only when it believes them; CPUID alone does not say that the counters of
-// all sockets agree.
+static void read_clock_source(const char *name, char *text, size_t size)
+{
+	char path[96];
+	snprintf(path, sizeof(path), "/sys/devices/system/clocksource/clocksource0/%s", name);
+	FILE *file = fopen(path, "re");
+	if (!file || !fgets(text, (int)size, file))
+		*text = '\0';
+	if (file)
+		fclose(file);
+}
+
+// Linux has found that it jumps, or that those of processors differ: then it does not offer it any
+// more, and uses a slow one. (In a virtual machine it may use the host's.)
+static bool is_given_up(void)
+{
+	char now[64];
+	char offered[256];
+	read_clock_source("current_clocksource", now, sizeof(now));
+	read_clock_source("available_clocksource", offered, sizeof(offered));
+	return (!strncmp(now, "hpet", 4) || !strncmp(now, "acpi_pm", 7) ||
+		   !strncmp(now, "jiffies", 7)) &&
+	       *offered && !strstr(offered, "tsc");
+}
+
+// CPUID alone does not say that the counters of all sockets agree.
 bool tp_clock_has_steady_counter(void)
 {
 	char *flags = tp_proc_cpu("flags");
 	const bool steady =
 	    flags && strstr(flags, " constant_tsc") && strstr(flags, " nonstop_tsc");
 	free(flags);
-	return steady;
+	return steady && !is_given_up();
 }
 
 // CPUID leaf 15h (Intel SDM vol. 2A): crystal frequency times EBX / EAX.
@@ -140,12 +164,25 @@ static struct teeperf_trace_point take_point(const struct tp_clock_log *log)
 	return best;
 }
 
+// For how long the machine was suspended, since it booted.
+static uint64_t slept_ns(void)
+{
+	struct timespec boot;
+	struct timespec running;
+	if (clock_gettime(CLOCK_BOOTTIME, &boot) || clock_gettime(CLOCK_MONOTONIC, &running))
+		return 0;
+	const int64_t ns =
+	    (int64_t)(boot.tv_sec - running.tv_sec) * 1000000000 + boot.tv_nsec - running.tv_nsec;
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
 void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock, const uint64_t *word)
 {
 	memset(log, 0, sizeof(*log));
 	log->clock = clock;
 	log->word = word;
 	log->interval_ns = 4 * 1000 * 1000;
+	log->slept_ns = slept_ns();
 	tp_clock_log_point(log);
 }
 
@@ -159,8 +196,17 @@ void tp_clock_log_init_foreign(struct tp_clock_log *log, uint32_t clock, uint64_
 
 void tp_clock_log_point(struct tp_clock_log *log)
 {
+	enum { ALIKE_NS = 1000 * 1000 }; // two clocks are read one after the other
 	if (log->foreign)
 		return;
+	// While the machine was suspended, CLOCK_MONOTONIC stood still, and the counter may have
+	// gone on: a point behind that would scale all times. Those before it tell the rate.
+	if (slept_ns() > log->slept_ns + ALIKE_NS) {
+		if (log->count > 1)
+			return;
+		log->count = 0;
+		log->slept_ns = slept_ns();
+	}
 	if (log->count == TP_CLOCK_POINTS)
 		log->count--;
 	log->points[log->count++] = take_point(log);

@@ -52,6 +52,7 @@ struct tp_clock_log {
 	uint64_t interval_ns; /* between points; doubles when the array is full */
 	bool foreign; /* a clock that this machine does not have: points come from elsewhere */
 	uint64_t stated_hz; /* foreign: what its owner says, 0: nothing */
+	uint64_t slept_ns;  /* for how long the machine was suspended before the points */
 	struct teeperf_trace_point points[TP_CLOCK_POINTS];
 };
 

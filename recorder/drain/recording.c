@@ -153,7 +153,9 @@ static void add_command_of(struct tp_buf *buf, pid_t pid)
 	FILE *file = fopen(path, "re");
 	if (!file)
 		return;
-	for (size_t size; (size = fread(text, 1, sizeof(text), file));)
+	// A process may say that its arguments are all of its memory.
+	enum { BYTES_MOST = 1 << 20 };
+	for (size_t size; buf->size < BYTES_MOST && (size = fread(text, 1, sizeof(text), file));)
 		tp_buf_add(buf, text, size);
 	fclose(file);
 	// A process may have written over its arguments.

@@ -124,11 +124,19 @@ static int move_aside(struct tp_trace_writer *writer, mode_t *type, struct tp_er
 	return 0;
 }
 
-// Links with such names are the system's: nobody else can have put them there.
+// Links with such names are the system's: nobody else can have put them there, as below a
+// process's root in /proc.
 static bool is_descriptor(const char *path)
 {
-	return !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") ||
-	       !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6);
+	char process[16];
+	int number;
+	int length = 0;
+	if (!strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr"))
+		return true;
+	if (sscanf(path, "/dev/fd/%d%n", &number, &length) == 1 ||
+	    sscanf(path, "/proc/%15[a-z0-9-]/fd/%d%n", process, &number, &length) == 2)
+		return !path[length];
+	return false;
 }
 
 static bool is_fifo(const char *path)
@@ -375,7 +383,10 @@ void tp_trace_writer_discard(struct tp_trace_writer *writer)
 {
 	if (writer->made && writer->fd >= 0 && tp_trace_writer_in_place(writer))
 		unlink(writer->path);
-	if (writer->old_path)
-		rename(writer->old_path, writer->path);
+	// Another recorder may have written a trace of that name meanwhile.
+	if (writer->old_path &&
+	    renameat2(AT_FDCWD, writer->old_path, AT_FDCWD, writer->path, RENAME_NOREPLACE) &&
+	    errno != EEXIST && !link(writer->old_path, writer->path))
+		unlink(writer->old_path);
 	release(writer);
 }

@@ -102,43 +102,146 @@ static bool trace(int request, pid_t tid, uint64_t address, const void *data)
 	return !ptrace((enum __ptrace_request)request, tid, (void *)(uintptr_t)address, data);
 }
 
+// Whether it has stopped since the last look. *number: of STOP_SIGNAL.
+static bool has_stopped(pid_t tid, enum stop *stop, int *number)
+{
+	int status;
+	const pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+	if (!got || (got < 0 && errno == EINTR))
+		return false;
+	*stop = STOP_GONE;
+	if (got < 0 || !WIFSTOPPED(status))
+		return true;
+	*number = WSTOPSIG(status);
+	*stop = status >> 16 == PTRACE_EVENT_STOP ? STOP_TRAP
+		: *number == (SIGTRAP | 0x80)     ? STOP_SYSCALL
+						  : STOP_SIGNAL;
+	return true;
+}
+
+// Where it was not asked to stop. Signals that are on their way go on to it.
+static void go_on(pid_t tid, enum stop stop, int number)
+{
+	trace(PTRACE_CONT, tid, 0, stop == STOP_SIGNAL ? (void *)(intptr_t)number : NULL);
+}
+
+/*
+ * What the kernel does not begin again by itself when a debugger has interrupted it: EINTR is for
+ * the program's own signals. Interrupted so, none of these has had an effect. (The timeout begins
+ * again, too.)
+ */
+static bool is_ours_to_restart(const struct user_regs_struct *registers)
+{
+	static const int calls[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_rt_sigtimedwait, SYS_semop,
+	    SYS_semtimedop, SYS_io_getevents, SYS_read, SYS_readv, SYS_write, SYS_writev,
+	    SYS_accept, SYS_accept4, SYS_connect, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg,
+	    SYS_sendto, SYS_sendmsg, SYS_sendmmsg, 333 /* io_pgetevents */,
+	    426 /* io_uring_enter */, 441 /* epoll_pwait2 */};
+	if ((int64_t)registers->rax != -EINTR)
+		return false;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (registers->orig_rax == (unsigned long long)calls[i])
+			return true;
+	return false;
+}
+
+static uint64_t signals_of(const char *status, const char *key)
+{
+	const char *line = strstr(status, key);
+	return line ? strtoull(line + strlen(key), NULL, 16) : 0;
+}
+
+// One of the program's handlers is about to run in this thread.
+static bool has_signal(pid_t tid)
+{
+	char status[4096];
+	tp_proc_read(tid, "status", status, sizeof(status));
+	return (signals_of(status, "\nSigPnd:") | signals_of(status, "\nShdPnd:")) &
+	       ~signals_of(status, "\nSigBlk:") & signals_of(status, "\nSigCgt:");
+}
+
+/*
+ * Let it make the call anew, unless a handler comes first, which is what EINTR is for. One that
+ * comes from here on comes as if just before the call. (Left when it is in the call again, as
+ * PTRACE_SYSCALL would allow, it would be interrupted by that.)
+ */
+static void restart(const struct stopped *thread)
+{
+	enum { INSTRUCTION_BYTES = 2 };
+	struct user_regs_struct again = thread->registers;
+	if (has_signal(thread->tid))
+		return;
+	again.rax = again.orig_rax;
+	again.orig_rax = UINT64_MAX;
+	again.rip -= INSTRUCTION_BYTES;
+	trace(PTRACE_SETREGS, thread->tid, 0, &again);
+}
+
+static void leave(const struct stopped *thread, pid_t pid)
+{
+	if (is_ours_to_restart(&thread->registers))
+		restart(thread);
+	trace(PTRACE_DETACH, thread->tid, 0, NULL);
+	for (int number = 1; number <= 64; number++)
+		if (thread->kept >> (number - 1) & 1)
+			syscall(SYS_tgkill, pid, number == SIGSTOP ? pid : thread->tid, number);
+}
+
+// It was stopped for nothing.
+static void let_go(pid_t tid, pid_t pid)
+{
+	struct stopped thread = {.tid = tid};
+	trace(PTRACE_GETREGS, tid, 0, &thread.registers);
+	leave(&thread, pid);
+}
+
+// Threads that did not stop in time, and do now, while another one is waited for.
+static void let_go_late(struct tp_pid *target)
+{
+	int kept = 0;
+	for (int i = 0; i < target->late_count; i++) {
+		const pid_t tid = target->late[i];
+		enum stop stop = STOP_LATE;
+		int number = 0;
+		const bool stopped = has_stopped(tid, &stop, &number);
+		if (stopped && stop == STOP_TRAP)
+			let_go(tid, target->pid);
+		else if (stopped && stop != STOP_GONE)
+			go_on(tid, stop, number);
+		if (!stopped || stop == STOP_SIGNAL || stop == STOP_SYSCALL)
+			target->late[kept++] = tid;
+	}
+	target->late_count = kept;
+}
+
 // Wait for the next stop. *number: of STOP_SIGNAL. *before_ns: when it was not stopped yet.
-static enum stop await_stop(pid_t tid, int timeout_ms, int *number, uint64_t *before_ns)
+static enum stop await_stop(
+    struct tp_pid *target, pid_t tid, int timeout_ms, int *number, uint64_t *before_ns)
 {
 	const uint64_t end = tp_clock_monotonic_ns() + (uint64_t)timeout_ms * 1000000;
 	for (;;) {
-		int status;
+		enum stop stop;
 		const uint64_t now = tp_clock_monotonic_ns();
-		const pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
-		if (got < 0 && errno != EINTR)
-			return STOP_GONE;
-		if (got > 0) {
-			if (!WIFSTOPPED(status))
-				return STOP_GONE;
-			*number = WSTOPSIG(status);
-			return status >> 16 == PTRACE_EVENT_STOP ? STOP_TRAP
-			       : *number == (SIGTRAP | 0x80)     ? STOP_SYSCALL
-								 : STOP_SIGNAL;
-		}
+		if (has_stopped(tid, &stop, number))
+			return stop;
 		*before_ns = now;
 		if (now > end)
 			return STOP_LATE;
+		let_go_late(target);
 		nanosleep(&NAP, NULL);
 	}
 }
 
-// It was asked to stop: where it may be stopped. Signals that are on their way go on to it.
-static enum stop await_interrupt(pid_t tid, int timeout_ms, uint64_t *before_ns)
+// It was asked to stop: where it may be stopped.
+static enum stop await_interrupt(
+    struct tp_pid *target, pid_t tid, int timeout_ms, uint64_t *before_ns)
 {
 	int number;
 	for (;;) {
-		const enum stop stop = await_stop(tid, timeout_ms, &number, before_ns);
-		if (stop == STOP_SIGNAL)
-			trace(PTRACE_CONT, tid, 0, (void *)(intptr_t)number);
-		else if (stop == STOP_SYSCALL)
-			trace(PTRACE_CONT, tid, 0, NULL);
-		else
+		const enum stop stop = await_stop(target, tid, timeout_ms, &number, before_ns);
+		if (stop != STOP_SIGNAL && stop != STOP_SYSCALL)
 			return stop;
+		go_on(tid, stop, number);
 	}
 }
 
@@ -329,15 +432,15 @@ static bool is_at_end(pid_t tid, uint64_t entry, uint64_t *result)
 
 // It does not get to the end: it is frozen, or waits for a processor or memory. Stop it to have it
 // undone, which also a frozen one does.
-static enum tp_pid_outcome give_up(pid_t tid, uint64_t entry)
+static enum tp_pid_outcome give_up(struct tp_pid *target, pid_t tid)
 {
 	struct user_regs_struct now;
 	uint64_t before_ns;
 	trace(PTRACE_INTERRUPT, tid, 0, NULL);
-	if (await_interrupt(tid, UNDO_MS, &before_ns) != STOP_TRAP ||
+	if (await_interrupt(target, tid, UNDO_MS, &before_ns) != STOP_TRAP ||
 	    !trace(PTRACE_GETREGS, tid, 0, &now))
 		return TP_PID_GONE;
-	return now.rip == entry ? TP_PID_LATE : TP_PID_FAILED;
+	return now.rip == target->entry ? TP_PID_LATE : TP_PID_FAILED;
 }
 
 /*
@@ -345,25 +448,26 @@ static enum tp_pid_outcome give_up(pid_t tid, uint64_t entry)
  * the kernel looks for signals: only there it begins interrupted system calls again.
  */
 static enum tp_pid_outcome run_call(
-    const struct tp_pid *target, struct stopped *thread, bool tells, uint64_t *result)
+    struct tp_pid *target, struct stopped *thread, bool tells, uint64_t *result)
 {
 	const uint64_t entry = target->entry;
 	bool done = false;
 	bool late = false;
 	bool runs = tells && run_freely(target, thread->tid, thread->ran_ns, &late);
 	if (late)
-		return give_up(thread->tid, entry);
+		return give_up(target, thread->tid);
 	for (;;) {
 		int number;
 		uint64_t before_ns;
 		if (!runs && !trace(done ? PTRACE_CONT : PTRACE_SYSCALL, thread->tid, 0, NULL))
 			return TP_PID_GONE;
 		runs = false;
-		const enum stop stop = await_stop(thread->tid, CALL_MS, &number, &before_ns);
+		const enum stop stop =
+		    await_stop(target, thread->tid, CALL_MS, &number, &before_ns);
 		if (stop == STOP_GONE)
 			return TP_PID_GONE;
 		if (stop == STOP_LATE)
-			return give_up(thread->tid, entry);
+			return give_up(target, thread->tid);
 		if (stop == STOP_TRAP && is_at_end(thread->tid, entry, result))
 			return TP_PID_CALLED;
 		if (stop == STOP_SIGNAL && is_fault(thread->tid))
@@ -377,68 +481,6 @@ static enum tp_pid_outcome run_call(
 	}
 }
 
-/*
- * What the kernel does not begin again by itself when a debugger has interrupted it: EINTR is for
- * the program's own signals. Interrupted so, none of these has had an effect. (The timeout begins
- * again, too.)
- */
-static bool is_ours_to_restart(const struct user_regs_struct *registers)
-{
-	static const int calls[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_rt_sigtimedwait, SYS_semop,
-	    SYS_semtimedop, SYS_io_getevents, SYS_read, SYS_readv, SYS_write, SYS_writev,
-	    SYS_accept, SYS_accept4, SYS_connect, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg,
-	    SYS_sendto, SYS_sendmsg, SYS_sendmmsg, 333 /* io_pgetevents */,
-	    426 /* io_uring_enter */, 441 /* epoll_pwait2 */};
-	if ((int64_t)registers->rax != -EINTR)
-		return false;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (registers->orig_rax == (unsigned long long)calls[i])
-			return true;
-	return false;
-}
-
-static uint64_t signals_of(const char *status, const char *key)
-{
-	const char *line = strstr(status, key);
-	return line ? strtoull(line + strlen(key), NULL, 16) : 0;
-}
-
-// One of the program's handlers is about to run in this thread.
-static bool has_signal(pid_t tid)
-{
-	char status[4096];
-	tp_proc_read(tid, "status", status, sizeof(status));
-	return (signals_of(status, "\nSigPnd:") | signals_of(status, "\nShdPnd:")) &
-	       ~signals_of(status, "\nSigBlk:") & signals_of(status, "\nSigCgt:");
-}
-
-/*
- * Let it make the call anew, unless a handler comes first, which is what EINTR is for. One that
- * comes from here on comes as if just before the call. (Left when it is in the call again, as
- * PTRACE_SYSCALL would allow, it would be interrupted by that.)
- */
-static void restart(const struct stopped *thread)
-{
-	enum { INSTRUCTION_BYTES = 2 };
-	struct user_regs_struct again = thread->registers;
-	if (has_signal(thread->tid))
-		return;
-	again.rax = again.orig_rax;
-	again.orig_rax = UINT64_MAX;
-	again.rip -= INSTRUCTION_BYTES;
-	trace(PTRACE_SETREGS, thread->tid, 0, &again);
-}
-
-static void leave(const struct stopped *thread, pid_t pid)
-{
-	if (is_ours_to_restart(&thread->registers))
-		restart(thread);
-	trace(PTRACE_DETACH, thread->tid, 0, NULL);
-	for (int number = 1; number <= 64; number++)
-		if (thread->kept >> (number - 1) & 1)
-			syscall(SYS_tgkill, pid, number == SIGSTOP ? pid : thread->tid, number);
-}
-
 // It is stopped: the call, and all as it was.
 static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
     enum teeperf_late_command command, const char *path, uint64_t *result, uint64_t *waited_ns)
@@ -446,8 +488,7 @@ static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
 	struct stopped thread = {.tid = tid};
 	const bool there = has_entry(target, tid);
 	if (!there || !save(&thread)) {
-		trace(PTRACE_GETREGS, tid, 0, &thread.registers);
-		leave(&thread, target->pid);
+		let_go(tid, target->pid);
 		return there ? TP_PID_UNFIT : TP_PID_OTHER;
 	}
 	const bool tells = command == TEEPERF_LATE_ATTACH && target->told;
@@ -467,6 +508,15 @@ static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
 	return outcome;
 }
 
+static void forget_late(struct tp_pid *target, pid_t tid)
+{
+	int kept = 0;
+	for (int i = 0; i < target->late_count; i++)
+		if (target->late[i] != tid)
+			target->late[kept++] = target->late[i];
+	target->late_count = kept;
+}
+
 static enum tp_pid_outcome stop_and_call(struct tp_pid *target, pid_t tid,
     enum teeperf_late_command command, const char *path, uint64_t *result, int *error)
 {
@@ -478,9 +528,12 @@ static enum tp_pid_outcome stop_and_call(struct tp_pid *target, pid_t tid,
 	const bool again = *error;
 	if (!again && !trace(PTRACE_INTERRUPT, tid, 0, NULL))
 		return TP_PID_GONE;
-	const enum stop stop = await_interrupt(tid, again ? 0 : STOP_MS, &before);
-	if (stop !=
-	    STOP_TRAP) // one that does not stop is looked at again, and let go when our thread ends
+	forget_late(target, tid);
+	const enum stop stop = await_interrupt(target, tid, again ? 0 : STOP_MS, &before);
+	// It is let go when it stops, or when our thread ends.
+	if (stop == STOP_LATE && target->late_count < TP_PID_LATE_MOST)
+		target->late[target->late_count++] = tid;
+	if (stop != STOP_TRAP)
 		return stop == STOP_GONE ? TP_PID_GONE : TP_PID_UNFIT;
 	uint64_t waited = 0;
 	const enum tp_pid_outcome outcome =

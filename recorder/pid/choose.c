@@ -232,6 +232,7 @@ static void *serve(void *argument)
 	const uint64_t end = tp_clock_monotonic_ns() + PATIENCE_MS * UINT64_C(1000000);
 	int crashes = 0;
 	struct candidates found;
+	request->target->late_count = 0;
 	request->status = tp_err_set(request->err, TP_ERR_LIMIT, NULL,
 	    "no thread of process %d could be stopped: the kernel holds them all (state D)",
 	    (int)request->target->pid);

@@ -14,7 +14,10 @@
 
 #include "common/err.h"
 
-enum { TP_PID_CODE_BYTES = 32 }; /* tp_late_entry is longer */
+enum {
+	TP_PID_CODE_BYTES = 32, /* tp_late_entry is longer */
+	TP_PID_LATE_MOST = 32,
+};
 
 struct tp_pid {
 	pid_t pid;                             /* 0: none */
@@ -32,6 +35,9 @@ struct tp_pid {
 	 */
 	uint32_t others;
 	char other[64];
+	/* Threads that were asked to stop and had not yet: those of the call that is made. */
+	pid_t late[TP_PID_LATE_MOST];
+	int late_count;
 };
 
 /* Find its runtime. An error says why the process cannot be recorded, and what to do about it. */

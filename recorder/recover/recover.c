@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,26 @@ static void add_threads(struct recovery *work)
 	    log->thread_count * sizeof(*log->threads));
 }
 
+static double rate(const struct teeperf_trace_point *from, const struct teeperf_trace_point *to)
+{
+	return (double)(to->ticks - from->ticks) / (double)(to->monotonic_ns - from->monotonic_ns);
+}
+
+// Whether the point NOW goes on as those before it: if the machine was suspended meanwhile, one of
+// the clocks stood still.
+static bool fits(const struct tp_buf *before, const struct teeperf_trace_clock *clock,
+    const struct teeperf_trace_point *last, const struct teeperf_trace_point *now)
+{
+	static const double alike = 0.01;
+	struct teeperf_trace_point first;
+	memcpy(&first, before->data + sizeof(*clock), sizeof(first));
+	if (now->ticks <= last->ticks || now->monotonic_ns <= last->monotonic_ns)
+		return false;
+	const bool is_known = last->ticks > first.ticks && last->monotonic_ns > first.monotonic_ns;
+	const double known = is_known ? rate(&first, last) : (double)clock->hz / 1e9;
+	return known <= 0 || fabs(rate(last, now) / known - 1) < alike;
+}
+
 /*
  * What the recorder noted, and one point more: the log is in memory, so the machine has run on
  * since then, and so have its clocks. A counted clock has stopped.
@@ -98,7 +119,7 @@ static int add_clock(struct recovery *work, struct tp_err *err)
 	if (!now)
 		return tp_err_memory(err, NULL);
 	tp_clock_log_init(now, clock.kind, NULL);
-	if (now->points[0].ticks > last.ticks && now->points[0].monotonic_ns > last.monotonic_ns) {
+	if (fits(before, &clock, &last, &now->points[0])) {
 		struct tp_buf section;
 		tp_buf_init(&section);
 		clock.point_count++;

@@ -58,7 +58,7 @@ static void close_all(const int fds[FDS])
 {
 	for (int i = 0; i < FDS; i++)
 		if (fds[i] >= 0)
-			close(fds[i]);
+			syscall(SYS_close, fds[i]); // close(2) may be a thread's end
 }
 
 static bool send_request(int fd, const struct teeperf_fork_request *wanted)
@@ -115,7 +115,7 @@ static bool ask(const struct teeperf_fork_request *wanted, int fds[FDS])
 	if (fd < 0)
 		return false;
 	const bool done = send_request(fd, wanted) && receive_reply(fd, fds);
-	close(fd);
+	syscall(SYS_close, fd);
 	return done;
 }
 

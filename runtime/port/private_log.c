@@ -239,12 +239,14 @@ static bool send_next(void)
 static void serve(void)
 {
 	uint64_t mask;
+	uint64_t sent = 0;
 	do {
 		if (!claim(&mask))
 			return; // whoever is at it looks again when he has left
 		send_next();
 		release(&mask);
-	} while (!tp_load_seq_cst(&leaving) &&
+		// Others may complete them as fast as we send: then it is their turn.
+	} while (++sent < CHUNKS && !tp_load_seq_cst(&leaving) &&
 		 tp_load_seq_cst(&queue[tp_load_relaxed(&taken) % CHUNKS]));
 }
 
@@ -288,7 +290,8 @@ static void send_owned(uint64_t number)
 // The program is over: chunks of threads that have not ended, as they are, the oldest first.
 static void send_all_owned(void)
 {
-	for (;;) {
+	// Threads that go on may take new ones as fast as we send.
+	for (uint64_t sent = 0; sent < CHUNKS; sent++) {
 		uint64_t first = CHUNKS;
 		uint64_t least = UINT64_MAX;
 		for (uint64_t number = 0; number < CHUNKS; number++) {

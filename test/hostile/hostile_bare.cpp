@@ -34,10 +34,12 @@ static char *map_log()
 			return nullptr;
 		log_size = static_cast<uint64_t>(status.st_size);
 		room = reinterpret_cast<char *>(
-		    syscall(SYS_mmap, static_cast<void *>(nullptr), ROOM + log_size, PROT_NONE,
+		    syscall(SYS_mmap, static_cast<void *>(nullptr), ROOM + 2 * log_size, PROT_NONE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1L, 0L));
 	}
-	char *at = room + ROOM / 2 + times++ % 32 * 4096;
+	// Nothing of the last place is in the next one.
+	char *at = room + ROOM / 4 + times % 32 * 4096 + times % 2 * (ROOM / 2 + log_size);
+	times++;
 	return reinterpret_cast<char *>(syscall(
 	    SYS_mmap, at, log_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, log_fd, 0L));
 }
@@ -57,7 +59,7 @@ void *teeperf_bare_region(uint64_t *size)
 int teeperf_bare_is_outside(const void *base, uint64_t size)
 {
 	const char *from = static_cast<const char *>(base);
-	return from >= room && from + size <= room + ROOM + log_size;
+	return from >= room && from + size <= room + ROOM + 2 * log_size;
 }
 
 uint64_t teeperf_bare_thread()

@@ -51,6 +51,11 @@ test('by hand', () => {
 	same([toggle('a', '2'), toggle('a', '2')], ['13', '123']);
 	// The last one that goes leaves none, and does not bring all back.
 	same(['2', '3', '2', '3'].map(id => toggle('b', id)), ['2', '23', '3', '']);
+	// One that came by an address.
+	sets.a = page.makeSet(false);
+	sets.a.add.add('2');
+	page.chooseRuns();
+	same([chosen('a'), toggle('a', '2')], ['2', '']);
 	sets.a = page.makeSet(false);
 	sets.a.by = {host: 'red'};
 	page.chooseRuns();

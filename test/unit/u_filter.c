@@ -32,6 +32,22 @@ static const char program[] =
     "chunk thread=1\n\t0 enter leaf\n\t40 exit leaf\n"
     "end threads=2\n";
 
+// work(int) is shorter than leaf inside of it by what recording 20 calls of other is believed to
+// have cost.
+static const char dear_calls[] =
+    "clock kind=tsc hz=1000000000\n"
+    "host\n\tline \"cost_in_ps=1000\"\n\tline \"cost_out_ps=500\"\n"
+    "\tline \"cost_untimed_ps=1000\"\n"
+    "symbols\n\tsymbol 0x1000 main\n\tsymbol 0x2000 _Z4worki\n\tsymbol 0x3000 leaf\n"
+    "\tsymbol 0x4000 other\n"
+    "chunk\n"
+    "\t0 enter main\n\t10 enter _Z4worki\n\t11 enter leaf\n\t10011 exit leaf\n"
+#define ONE "\t10011 enter other\n\t10011 exit other\n"
+#define TWO ONE ONE
+    TWO TWO TWO TWO TWO TWO TWO TWO TWO TWO "\t10012 exit _Z4worki\n\t10090 exit main\n"
+    "end threads=1\n";
+
+static const char *source = program;
 static struct tp_buf file;
 static struct tp_tracefile trace;
 static struct tp_analysis analysis;
@@ -41,7 +57,7 @@ static char text[1024];
 static int try_analysis(const struct tp_analysis_options *options)
 {
 	tp_buf_init(&file);
-	if (tp_dump_assemble(program, strlen(program), "text", &file, &err))
+	if (tp_dump_assemble(source, strlen(source), "text", &file, &err))
 		fail_msg("line %u: %s", err.line, err.what);
 	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
 	return tp_analysis_init(&analysis, &trace, options, &err);
@@ -134,6 +150,9 @@ static void by_depth_and_time(void **state)
 	assert_string_equal(
 	    paths_of((struct tp_analysis_options){.depth = 3, .ignore = leaf, .ignore_count = 1}),
 	    "main 1 71 30;.work(int) 2 41 35;..other 1 6 6;");
+	assert_string_equal(
+	    paths_of((struct tp_analysis_options){.depth = 2, .ignore = leaf, .ignore_count = 1}),
+	    "main 1 71 30;.work(int) 2 41 41;");
 	assert_string_equal(paths_of((struct tp_analysis_options){.least_ns = 11}),
 	    "main 1 100 30;.work(int) 2 70 55;..leaf 1 15 15;leaf 1 40 40;");
 	assert_string_equal(paths_of((struct tp_analysis_options){.from_ns = 25, .to_ns = 72}),
@@ -156,6 +175,17 @@ static void costs_of_short_calls(void **state)
 	assert_string_equal(
 	    paths_of((struct tp_analysis_options){.compensate = true, .least_ns = 10}),
 	    "main 1 89 28;.work(int) 2 61 47;..leaf 1 14 14;leaf 1 39 39;");
+}
+
+// A call may be left out, and one that it made not: that one's time counts once.
+static void costs_of_a_caller(void **state)
+{
+	(void)state;
+	source = dear_calls;
+	assert_string_equal(
+	    paths_of((struct tp_analysis_options){.compensate = true, .least_ns = 9980}),
+	    "main 1 10056 57;.work(int) 0 9999 0;..leaf 1 9999 9999;");
+	source = program;
 }
 
 static void functions_follow(void **state)
@@ -236,6 +266,7 @@ int main(void)
 	    cmocka_unit_test(by_function),
 	    cmocka_unit_test(by_depth_and_time),
 	    cmocka_unit_test(costs_of_short_calls),
+	    cmocka_unit_test(costs_of_a_caller),
 	    cmocka_unit_test(functions_follow),
 	    cmocka_unit_test(bad_patterns),
 	    cmocka_unit_test(calls_are_filtered),

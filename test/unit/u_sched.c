@@ -431,6 +431,32 @@ static void silent_when_switched_off(void **state)
 	release(&profile, &stack);
 }
 
+// A range of times that ends before that, and one that begins behind its last record.
+static void silent_in_ranges(void **state)
+{
+	(void)state;
+	static const uint64_t words[] = {(uint64_t)FIRST_NAME << 32 | 100};
+	static const struct tp_gap off = {.from = 1000, .to = UINT64_MAX};
+	static const struct tp_off_stretch asleep = {.from = 110, .to = 5000};
+	static const uint64_t ranges[][4] = {
+	    {0, 600, 500, 490}, {500, 800, 300, 300}, {500, 2000, 500, 500}, {1000, 2000, 0, 0}};
+	const struct tp_gaps gaps = {&off, 1};
+	const struct tp_off_list list = {&asleep, 1};
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		struct tp_profile profile;
+		struct tp_stack stack;
+		start(&profile, &stack);
+		tp_stack_set_off(&stack, &list);
+		tp_stack_set_gaps(&stack, &gaps, false);
+		tp_stack_set_range(&stack, ranges[i][0], ranges[i][1]);
+		assert_int_equal(tp_stack_replay(&stack, words, 1, 0, POSITION), 0);
+		tp_stack_finish(&stack);
+		assert_int_equal(profile.nodes[1].self, ranges[i][2]);
+		assert_int_equal(profile.parts[1].self_off.blocked, ranges[i][3]);
+		release(&profile, &stack);
+	}
+}
+
 // It wakes up while recording is off, and records again behind that; and a range of times ends
 // while it waits.
 static void awake_when_switched_off(void **state)
@@ -494,6 +520,7 @@ int main(void)
 	    cmocka_unit_test(calls_of_random_programs),
 	    cmocka_unit_test(parts_of_random_programs),
 	    cmocka_unit_test(silent_when_switched_off),
+	    cmocka_unit_test(silent_in_ranges),
 	    cmocka_unit_test(awake_when_switched_off),
 	    cmocka_unit_test(range_behind_an_untimed_exit),
 	};

@@ -65,6 +65,50 @@ static void test_jump_out_of_runtime(void **state)
 	assert_int_equal(states[1], TEEPERF_CHUNK_OWNED);
 }
 
+static void *remove_module(void *block)
+{
+	tp_gates_remove(block);
+	return NULL;
+}
+
+// A handler jumps out while the thread sets gates, and the process, or a library, ends: by itself,
+// or in another thread when the first one goes on in the program.
+static void test_jump_out_of_gates(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	serve(0);
+	const uint64_t position = event(0x401000);
+	uint8_t *page =
+	    mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(page != MAP_FAILED);
+	static struct teeperf_module_block blocks[2];
+	for (int i = 0; i < 2; i++) {
+		blocks[i] =
+		    (struct teeperf_module_block){.functions = page, .functions_end = page + 4096};
+		tp_gates_add(&blocks[i], true);
+	}
+	signal(SIGSEGV, jump_out);
+	assert_int_equal(mprotect(page, 4096, PROT_NONE), 0);
+	header->control = 2; // off: an order
+	if (!sigsetjmp(out, 1)) {
+		tp_switch_look();
+		fail_msg("nothing faulted");
+	}
+	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_WRITE), 0);
+	assert_true(tp_switch_is_busy());
+	alarm(20);
+	tp_gates_remove(&blocks[0]);
+	__teeperf_resync(position, 0x401003);
+	assert_false(tp_switch_is_busy());
+	pthread_t thread;
+	assert_int_equal(pthread_create(&thread, NULL, remove_module, &blocks[1]), 0);
+	pthread_join(thread, NULL);
+	alarm(0);
+	munmap(page, 4096);
+}
+
 // A thread from start to end, with chunks 0 and 1 to record into.
 static void run_with_two_chunks(void *(*body)(void *))
 {
@@ -255,6 +299,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_jump_out_of_runtime),
+		TEST(test_jump_out_of_gates),
 		TEST(test_thread_ends_inside_runtime),
 		TEST(test_interrupted_thread_ends),
 #if defined(__x86_64__)

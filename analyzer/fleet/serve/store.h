@@ -21,7 +21,7 @@
 #include <stdatomic.h>
 
 enum {
-	TP_SERVE_PATHS_MAX = 8 << 20,    /* different paths of a set */
+	TP_SERVE_PATHS_MAX = 8 << 20,    /* different paths of a set, or functions */
 	TP_SERVE_BUCKETS_MAX = 16 << 20, /* of the histograms of a set */
 	TP_SERVE_RUNS_MAX = 1 << 20,     /* of a fleet */
 	TP_SERVE_TEXTS_MAX = 1 << 29,    /* bytes of a fleet's runs, and of a set's functions */

@@ -89,6 +89,12 @@ static struct tp_serve_function *have_function(
 	uint32_t found = tp_serve_sums_find(sums, key);
 	if (found != TP_SERVE_NONE)
 		return &sums->functions[found];
+	if (sums->function_count == TP_SERVE_PATHS_MAX) {
+		tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "these runs have more than %d different functions: choose fewer",
+		    TP_SERVE_PATHS_MAX);
+		return NULL;
+	}
 	if (!TP_GROW(sums->functions, sums->function_room, sums->function_count + UINT64_C(1)) ||
 	    !tp_index_reserve(&sums->functions_by_key, sums->function_count, hash_function, sums)) {
 		tp_err_memory(err, NULL);

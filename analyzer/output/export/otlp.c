@@ -198,8 +198,7 @@ static void add_mappings(struct writer *writer)
 			: 0;
 		tp_protobuf_add_number(&writer->message, MAPPING_START, module->start);
 		tp_protobuf_add_number(&writer->message, MAPPING_LIMIT, module->end);
-		tp_protobuf_add_number(
-		    &writer->message, MAPPING_OFFSET, module->start - module->bias);
+		tp_protobuf_add_number(&writer->message, MAPPING_OFFSET, 0); // as in pprof.c
 		add_index(&writer->message, MAPPING_FILE, add_string(writer, module->path));
 		if (attribute) {
 			tp_varint_add(&writer->part, attribute);

@@ -159,8 +159,7 @@ static void add_module(struct tp_buf *out, uint32_t pid, const struct teeperf_mo
 		    segments[i].offset - before, module->path);
 	}
 	if (!count && module->path[0])
-		add_mmap(out, pid, module->start, module->end - module->start,
-		    module->start - module->bias, module->path);
+		add_mmap(out, pid, module->start, module->end - module->start, 0, module->path);
 }
 
 static void add_tables(const struct tp_analysis *analysis, struct tp_buf *out)

@@ -175,7 +175,8 @@ static void add_mappings(struct writer *writer)
 		tp_protobuf_add_number(message, MAPPING_ID, (uint64_t)i + 1);
 		tp_protobuf_add_number(message, MAPPING_START, module->start);
 		tp_protobuf_add_number(message, MAPPING_LIMIT, module->end);
-		tp_protobuf_add_number(message, MAPPING_OFFSET, module->start - module->bias);
+		// All of the file, as one piece: the lowest address is that of its beginning.
+		tp_protobuf_add_number(message, MAPPING_OFFSET, 0);
 		tp_protobuf_add_number(message, MAPPING_FILE, add_string(writer, module->path));
 		tp_protobuf_add_number(message, MAPPING_BUILD_ID, add_string(writer, build_id));
 		tp_protobuf_add_number(message, MAPPING_HAS_FUNCTIONS, 1);

@@ -561,7 +561,8 @@ static int read_values(
 	int code = read_page(in, &first);
 	struct page *page = &first;
 	if (!code && first.type == DICTIONARY_PAGE) {
-		if (first.values > first.size)
+		// Writers make none with more entries than there are values.
+		if (first.values > first.size || first.values > values->count)
 			code = 1;
 		dictionary = code ? NULL : calloc(first.values + 1, sizeof(*dictionary));
 		if (!code)

@@ -36,10 +36,12 @@ static bool number_names(const struct tp_analysis *const traces[2], uint32_t *of
 	return ok;
 }
 
-// Finds paths by (parent, name).
+// Finds paths by (parent, name): the first one, and others of that name behind it.
 struct table {
 	const struct tp_path *items;
 	const uint32_t *names;
+	uint32_t *next; // of each path; 0: none
+	bool *taken;    // it has found its like
 	struct tp_index index;
 };
 
@@ -55,17 +57,30 @@ static uint32_t *slot_of(const struct table *table, uint32_t parent, uint32_t na
 
 static bool fill(struct table *table, const struct tp_paths *paths, const uint32_t *names)
 {
-	*table = (struct table){paths->items, names, {0}};
-	if (!tp_index_init(&table->index, paths->count))
+	*table = (struct table){.items = paths->items,
+	    .names = names,
+	    .next = calloc((size_t)paths->count + 1, sizeof(*table->next)),
+	    .taken = calloc((size_t)paths->count + 1, sizeof(*table->taken))};
+	if (!table->next || !table->taken || !tp_index_init(&table->index, paths->count))
 		return false;
-	for (uint32_t i = 1; i < paths->count; i++) {
+	for (uint32_t i = paths->count; i-- > 1;) {
 		uint32_t *slot =
 		    slot_of(table, paths->items[i].parent, names[paths->items[i].function]);
-		// Of functions of one name the first stands for all.
-		if (!*slot)
-			*slot = i;
+		table->next[i] = *slot;
+		*slot = i;
 	}
 	return true;
+}
+
+// The next path of that name that has not found its like; of several functions of one name, the
+// last one stands for all that the other trace has more. 0: there is none.
+static uint32_t take(struct table *table, uint32_t parent, uint32_t name)
+{
+	uint32_t found = *slot_of(table, parent, name);
+	while (found && table->taken[found] && table->next[found])
+		found = table->next[found];
+	table->taken[found] = true;
+	return found;
 }
 
 static int check_times(
@@ -107,7 +122,7 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 		const struct tp_path *path = &others.items[i];
 		const uint32_t parent = same[path->parent];
 		const uint32_t found =
-		    parent == NONE ? 0 : *slot_of(&table, parent, names[1][path->function]);
+		    parent == NONE ? 0 : take(&table, parent, names[1][path->function]);
 		const double own =
 		    weight == TP_WEIGHT_CALLS ? (double)path->calls : (double)path->self * scale;
 		same[i] = found ? found : NONE;
@@ -117,6 +132,8 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 			match->gone += own;
 	}
 	tp_index_release(&table.index);
+	free(table.next);
+	free(table.taken);
 	free(same);
 	free(names[0]);
 	free(names[1]);

@@ -2,6 +2,8 @@
 // The relation "modules".
 #include "relation.h"
 
+#include "common/clean.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +12,8 @@ enum { NUMBER, MODULE, PATH, BUILD_ID, BASE, START, END, LOADED, UNLOADED, COLUM
 static const struct tp_relation_column columns[COLUMNS] = {
     [NUMBER] = {"number", "of the module in the trace", .type = TP_TYPE_INT32},
     [MODULE] = {"module", "last component of the path, as in functions", .type = TP_TYPE_TEXT,
-	.nullable = true, .old = {"name"}},
-    [PATH] = {"module_path", "of its file", .type = TP_TYPE_TEXT, .nullable = true,
+	.nullable = true, .made = true, .old = {"name"}},
+    [PATH] = {"module_path", "of its file", .type = TP_TYPE_TEXT, .nullable = true, .made = true,
 	.old = {"path"}},
     [BUILD_ID] = {"build_id", "in hexadecimal", .type = TP_TYPE_TEXT, .nullable = true,
 	.made = true},
@@ -34,17 +36,31 @@ static struct tp_cell build_id(struct tp_relation_data *data, const struct teepe
 	return tp_cell_text(data->made);
 }
 
+// As functions have it: without a path its UUID, and clean.
+static struct tp_cell name_of(
+    struct tp_relation_data *data, const struct teeperf_module *module, bool whole)
+{
+	char text[TEEPERF_MODULE_PATH_SIZE];
+	const char *name = tp_analysis_module_name(module, text);
+	const char *slash = strrchr(name, '/');
+	snprintf(data->made, sizeof(data->made), "%s",
+	    whole   ? module->path
+	    : slash ? slash + 1
+		    : name);
+	tp_clean(data->made, strlen(data->made));
+	return tp_cell_text(data->made);
+}
+
 static struct tp_cell value(struct tp_relation_data *data, const void *row, uint32_t column)
 {
 	const struct teeperf_module *module = row;
-	const char *slash = strrchr(module->path, '/');
 	switch (column) {
 	case NUMBER:
 		return tp_cell_number(module - data->analysis->trace->modules);
 	case MODULE:
-		return tp_cell_text(slash ? slash + 1 : module->path);
+		return name_of(data, module, false);
 	case PATH:
-		return tp_cell_text(module->path);
+		return name_of(data, module, true);
 	case BUILD_ID:
 		return build_id(data, module);
 	case BASE:

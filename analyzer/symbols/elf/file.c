@@ -170,13 +170,17 @@ static void read_debug_link(
 	free(data);
 }
 
+// A file's name and a checksum.
+enum { LINK_BYTES_MOST = 8192 };
+
 static void look_at_name(
     struct tp_elf_file *elf, const struct input *input, const Elf64_Shdr *section)
 {
 	const char *name = section_name(input, section);
 	if (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0)
 		elf->has_debug_info = true;
-	else if (strcmp(name, ".gnu_debuglink") == 0 && !elf->debug_link[0])
+	else if (strcmp(name, ".gnu_debuglink") == 0 && !elf->debug_link[0] &&
+		 section->sh_size <= LINK_BYTES_MOST)
 		read_debug_link(elf, input, section);
 }
 
@@ -245,6 +249,9 @@ static int read_symbols(
 static int read_file(
     struct tp_elf_file *elf, const char *path, bool with_symbols, struct tp_err *err)
 {
+	// A hostile file may say of each of its sections that it is a note as large as the file.
+	enum { NOTES_BYTES_MOST = 1 << 20 };
+	uint64_t notes = 0;
 	memset(elf, 0, sizeof(*elf));
 	struct input input = {.source = {.fd = -1}};
 	int code = open_input(&input, path, err);
@@ -253,9 +260,11 @@ static int read_file(
 	const Elf64_Shdr *table = NULL;
 	for (uint64_t i = 0; i < input.section_count; i++) {
 		const Elf64_Shdr *section = &input.sections[i];
-		if (section->sh_type == SHT_NOTE && !elf->build_id_size)
+		const bool is_small = section->sh_size <= NOTES_BYTES_MOST - notes;
+		if (section->sh_type == SHT_NOTE && !elf->build_id_size && is_small) {
+			notes += section->sh_size;
 			read_build_id(elf, &input, section);
-		else if (section->sh_type == SHT_SYMTAB)
+		} else if (section->sh_type == SHT_SYMTAB)
 			table = section;
 		else if (section->sh_type == SHT_DYNSYM && !table)
 			table = section;

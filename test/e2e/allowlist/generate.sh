@@ -204,6 +204,8 @@ expect 1 "$TEEPERF" allowlist generate --profile missing.trace
 says "'missing.trace': cannot open it" err
 expect 1 "$TEEPERF" allowlist generate --profile app.cc
 says "'app.cc'" err
+expect 1 "$TEEPERF" allowlist generate --profile all.trace --keep "$(printf 'fun:a\nfun:b')"
+says '--keep takes one pattern, not several lines' err
 expect 1 "$TEEPERF" allowlist generate --profile all.trace --keep 'fun:[a'
 says '^teeperf allowlist generate: --keep:1:' err
 expect 1 "$TEEPERF" allowlist generate --profile all.trace --event-cost 1s --event-cost-split 1s

@@ -310,3 +310,17 @@ for event in json.load(open("out-chrome"))["traceEvents"]:
 if any(depth.values()):
     sys.exit("FAILED: slices without an end: %s" % depth)
 EOS
+
+# In SQL calls are in the order of their starts, callers first, also those that came from other
+# threads: what uses that finds what a search through all calls finds.
+number() {
+	"$TEEPERF" query --format tsv all.trace "SELECT count(*) FROM $1" 2>err | tail -n 1
+}
+[ "$(number 'calls c JOIN calls p ON p.id = c.parent WHERE p.id >= c.id')" = 0 ] ||
+	fail 'a caller stands behind its callee'
+[ "$(number '(SELECT start_ns, lag(start_ns) OVER (PARTITION BY thread ORDER BY id) AS before
+	FROM calls) WHERE start_ns < before')" = 0 ] ||
+	fail 'calls are not in the order of their starts'
+quick=$(number 'calls p, calls c WHERE c.parent = p.id')
+[ "$quick" -gt 100 ] || fail "only $quick calls have a caller"
+[ "$quick" = "$(number 'calls c WHERE +c.parent IS NOT NULL')" ] || fail 'callees are not found'

@@ -52,6 +52,10 @@ for folder in ("day=2000-01-01/program=app", "day=%s/program=other" % fleet.runs
 partly, day = teeperf.fleet("partly"), fleet.runs()[0]["day"]
 assert partly.table("runs", day=day, program="app") == fleet.table("runs")
 assert partly.query("SELECT count(*) AS n FROM runs", day=day, program=["app"]) == [{"n": 1}]
+# Names of folders are those that 'fleet add' makes.
+os.makedirs("odd/runs/day=2026-01-02/program=g%2B%2B%20%C3%A9/run=1")
+open("odd/runs/day=2026-01-02/program=g%2B%2B%20%C3%A9/run=1/runs.parquet", "w").close()
+assert len(teeperf.fleet("odd").files("runs", program="g++ é")) == 1
 write("lists.fleet", sorted(fleet.question("top", param="most=1000"), key=lambda row: (-row["self_ns"], row["function"])))
 assert len(fleet.question("p99", param=["function=mix", "quantile=0.5"])) == 1
 assert fleet.query("SELECT sum(calls) AS calls FROM functions")[0]["calls"] == fleet.runs()[0]["calls"]

@@ -108,6 +108,33 @@ expect 0 frames out.svg list
 ! grep -Ev '^[0-9]+ same0 ' out || fail "a trace differs from itself"
 ! grep -E '[(]was' out | grep -v '+0.0%)' || fail "a trace differs from itself"
 
+# Nor if a function calls two others of one name.
+cat >twins.txt <<'EOT'
+clock kind=tsc hz=1000000000
+symbols
+	symbol 0x1000 main
+	symbol 0x2000 init
+	symbol 0x3000 init
+	symbol 0x4000 first
+	symbol 0x5000 second
+chunk
+	0 enter 0x1000
+	10 enter 0x2000
+	11 enter 0x4000
+	15 exit 0x4000
+	20 exit 0x2000
+	30 enter 0x3000
+	31 enter 0x5000
+	60 exit 0x5000
+	70 exit 0x3000
+	100 exit 0x1000
+end threads=1
+EOT
+"$TEEPERF" dump --assemble twins.txt -o twins.trace
+expect 0 flame --baseline twins.trace -o out.svg twins.trace
+expect 0 frames out.svg list
+! grep -Ev '^[0-9]+ same0 ' out || fail "a trace with two functions of a name differs from itself"
+
 # Without times there is nothing to compare but calls.
 expect 1 flame --baseline no-clock.trace -o out.svg before.trace
 says "'no-clock.trace': recorded without a clock.*use --weight calls" err

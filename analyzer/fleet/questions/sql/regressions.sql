@@ -12,7 +12,11 @@ WITH builds AS (
 	WHERE CASE WHEN CAST($new AS VARCHAR) IS NULL THEN place = 1 ELSE build_id = $new OR git_revision = $new END
 	UNION ALL
 	SELECT program, build_id, git_revision, 'a' AS side FROM newest
-	WHERE CASE WHEN CAST($old AS VARCHAR) IS NULL THEN place = 2 ELSE build_id = $old OR git_revision = $old END
+	-- By default the one before that.
+	WHERE CASE WHEN CAST($old AS VARCHAR) IS NULL
+		THEN place = 1 + coalesce((SELECT min(other.place) FROM newest other WHERE other.program = newest.program
+			AND (other.build_id = $new OR other.git_revision = $new)), 1)
+		ELSE build_id = $old OR git_revision = $old END
 ), sides AS (
 	SELECT r.program AS what, c.side, r.run_id
 	FROM runs r JOIN chosen c

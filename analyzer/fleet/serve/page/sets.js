@@ -62,11 +62,12 @@ function chooseRuns() {
 function toggleRun(letter, run) {
 	const set = sets[letter];
 	if (run[letter]) {
-		set.add.delete(run.run_id);
-		if (isChosen(set, run))
-			set.less.add(run.run_id);
+		const byHand = set.add.delete(run.run_id);
 		// The last one by hand leaves none, not all.
-		set.hand ||= !set.add.size && !Object.keys(set.by).length && !set.less.size;
+		if (byHand && !set.add.size && !Object.keys(set.by).length && !set.less.size)
+			set.hand = true;
+		else if (isChosen(set, run))
+			set.less.add(run.run_id);
 	} else {
 		set.less.delete(run.run_id);
 		if (!isChosen(set, run))

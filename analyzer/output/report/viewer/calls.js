@@ -124,5 +124,9 @@ function nextSlowest() {
 	if (!calls.length)
 		return announce('no calls of this function can be shown');
 	const again = state.tab === 'timeline' && lastSlowest?.fn === fn;
-	showSlowest(fn, again ? (lastSlowest.i + 1) % data.slowest.of.get(fn).length : 0);
+	const all = data.slowest.of.get(fn);
+	let i = again ? lastSlowest.i + 1 : 0;
+	while (all[i % all.length].thread < 0)
+		i++;
+	showSlowest(fn, i % all.length);
 }

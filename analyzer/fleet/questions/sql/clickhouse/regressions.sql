@@ -10,7 +10,10 @@ FROM (
 	SELECT run_id, program,
 		ifNull(if(isNull({new:Nullable(String)}), build = builds[1],
 			build_id = {new:Nullable(String)} OR git_revision = {new:Nullable(String)}), 0) AS is_new,
-		ifNull(if(isNull({old:Nullable(String)}), build = builds[2],
+		-- By default the one before that.
+		ifNull(if(isNull({old:Nullable(String)}), build = builds[if(isNull({new:Nullable(String)}), 2,
+			1 + arrayFirstIndex(one -> startsWith(one, concat(ifNull({new:Nullable(String)}, ''), ' '))
+				OR endsWith(one, concat(' ', ifNull({new:Nullable(String)}, ''))), builds))],
 			build_id = {old:Nullable(String)} OR git_revision = {old:Nullable(String)}), 0) AS is_old
 	FROM (
 		SELECT run_id, program, build_id, git_revision, concat(build_id, ' ', git_revision) AS build
