@@ -7,6 +7,8 @@
 #include "cli/driver/list_file.h"
 #include "common/units.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +187,35 @@ static int die_of(int number)
 	return 128 + number;
 }
 
+// Hours of builds are not for nothing because the last one fails, or is interrupted.
+static void save_best(void)
+{
+	const struct tp_autotune_round *best = &tune.rounds[tune.best];
+	if (!tune.round_count || !tp_autotune_has_best(&tune) ||
+	    best->tried.measured.median > tune.options.budget || write_list(best))
+		return;
+	if (output)
+		tp_command_tell("the best list so far, within the budget, is in '%s'\n", output);
+}
+
+// Before the first build: whether the list can be written.
+static int check_output(void)
+{
+	struct tp_err err;
+	if (!output)
+		return TP_EXIT_DONE;
+	const bool is_there = access(output, F_OK) == 0;
+	const int fd = open(output, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		tp_err_system(&err, errno, output, "cannot write the list");
+		return tp_command_fail(&err);
+	}
+	close(fd);
+	if (!is_there)
+		unlink(output);
+	return TP_EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	int status;
@@ -199,6 +230,8 @@ static int run(int argc, char **argv)
 	if (!program || !program[0])
 		return tp_options_usage("no program to run was given after the '--' of the build");
 	status = read_options(&tune.options);
+	if (!status)
+		status = check_output();
 	if (status)
 		return status;
 	tune.options.program = program;
@@ -212,6 +245,8 @@ static int run(int argc, char **argv)
 	if (!code)
 		code = tp_autotune_all(&tune, &err);
 	const int number = tp_autotune_caught();
+	if (number || code)
+		save_best();
 	if (number)
 		status = TP_EXIT_FAILED;
 	else if (code)

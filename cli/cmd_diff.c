@@ -135,6 +135,12 @@ static int check(const struct tp_analysis *const *runs, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		if (check_selected(runs[i]))
 			return TP_EXIT_FAILED;
+	for (uint32_t i = 0; i < wanted.rule_count && runs[0]->timeless; i++)
+		if (rules[i].total || rules[i].metric != TP_DIFF_CALLS)
+			return tp_command_refuse(TP_ERR_LIMIT, runs[0]->trace->source.name,
+			    "was recorded without a clock, so only rules about calls can judge it, "
+			    "and not '%s'",
+			    rules[i].text);
 	for (uint32_t i = 1; i < count; i++) {
 		const struct tp_analysis *one = runs[0];
 		const struct tp_analysis *other = runs[i];

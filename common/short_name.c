@@ -164,7 +164,7 @@ static bool add_angles(struct names *names, const char *begin, uint32_t nested)
 	}
 	tp_buf_add_char(names->out, '<');
 	const char *as = inner;
-	while (as < behind && !begins(as, behind - 1, " as "))
+	while (as && as < behind && !begins(as, behind - 1, " as "))
 		as = *as == '<' || *as == '(' || *as == '[' ? skip_group(begin, as, behind - 1)
 							    : as + 1;
 	if (!as)

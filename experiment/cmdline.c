@@ -125,8 +125,9 @@ static void add_perf(struct words *words, const struct tp_plan_texts *options)
 	tp_buf_init(&events);
 	add(words, "perf");
 	add(words, "stat");
+	// In some languages a comma is in the numbers.
 	add(words, "-x");
-	add(words, ",");
+	add(words, ";");
 	add(words, "-o");
 	add(words, in_folder(words, "perf.csv", path));
 	add(words, "-e");

@@ -260,7 +260,7 @@ const struct tp_collector *const *tp_collectors(const struct tp_experiment *expe
 
 // ---- what a run has left
 
-// Lines of 'perf stat -x,': value,unit,event,...
+// Lines of 'perf stat -x;': value;unit;event;...
 static void read_perf(const char *folder, struct tp_measured *to)
 {
 	char path[PATH_MAX];
@@ -272,11 +272,14 @@ static void read_perf(const char *folder, struct tp_measured *to)
 	tp_buf_init(&absent);
 	while (file && fgets(line, sizeof(line), file)) {
 		char *rest = line;
-		const char *value = strsep(&rest, ",");
-		const char *unit = rest ? strsep(&rest, ",") : NULL;
-		const char *event = rest ? strsep(&rest, ",") : NULL;
+		char *value = strsep(&rest, ";");
+		const char *unit = rest ? strsep(&rest, ";") : NULL;
+		const char *event = rest ? strsep(&rest, ";") : NULL;
 		if (!event || *line == '#')
 			continue;
+		char *comma = strchr(value, ',');
+		if (comma)
+			*comma = '.';
 		char *end;
 		const double number = strtod(value, &end);
 		const bool is_time = strcmp(unit, "msec") == 0;

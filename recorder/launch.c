@@ -162,13 +162,13 @@ static void pass_on(struct tp_launch *launch, const sigset_t *early)
 	const struct timespec now = {0};
 	for (int number = 1; number < NSIG; number++) {
 		if (number == SIGCHLD || sigismember(early, number) != 1 ||
-		    sigismember(&launch->taken, number) != 1)
+		    sigismember(&launch->taken, number) != 1 ||
+		    (number == SIGINT && launch->background))
 			continue;
 		sigset_t one;
 		sigemptyset(&one);
 		sigaddset(&one, number);
-		if (sigtimedwait(&one, NULL, &now) != number ||
-		    (number == SIGINT && launch->background))
+		if (sigtimedwait(&one, NULL, &now) != number)
 			continue;
 		launch->interrupts += number == SIGINT;
 		kill(launch->pid, number);

@@ -69,6 +69,8 @@ static void forget_pointers(void)
 	for (struct teeperf_counted *at = __atomic_load_n(&first, __ATOMIC_SEQ_CST); at;
 	     at = __atomic_load_n(&at->next, __ATOMIC_SEQ_CST))
 		*pointer_of(at) = 0;
+	if (!tp_thread.count_walks)
+		return; // as in tp_gates_set
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 	tp_barrier_signal();
 	tp_thread.count_walks--;

@@ -182,6 +182,9 @@ void tp_gates_set(enum teeperf_gate gate)
 	__atomic_fetch_add(&walkers, 1, __ATOMIC_SEQ_CST);
 	for (struct teeperf_module_block *at = next_of(&first); at; at = next_of(&at->next))
 		set(at, (uint8_t)gate);
+	// A handler that jumped about within itself has undone it (tp_gates_retake).
+	if (!tp_thread.gate_walks)
+		return;
 	__atomic_fetch_sub(&walkers, 1, __ATOMIC_SEQ_CST);
 	tp_barrier_signal();
 	tp_thread.gate_walks--;

@@ -131,9 +131,12 @@ void tp_switch_serve(void)
 		const uint64_t wanted = tp_take_acq_rel(&asked);
 		if (wanted)
 			apply(wanted == ASKED_ON);
-		tp_thread.serves = 0;
-		tp_barrier_signal();
-		tp_store_seq_cst(&busy, 0);
+		// Else a handler that jumped about within itself has let others serve.
+		if (tp_thread.serves) {
+			tp_thread.serves = 0;
+			tp_barrier_signal();
+			tp_store_seq_cst(&busy, 0);
+		}
 	} while (tp_load_seq_cst(&asked) || tp_load_seq_cst(&open) ||
 		 (tp_load_seq_cst(&look) && ++looks < LOOKS_MOST));
 }

@@ -21,10 +21,12 @@ struct reader {
 static const char *const dropped[] = {"-c", "-S", "-o*", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG",
     "-MF*", "-MT*", "-MQ*", "-fplugin=*", "-fpass-plugin=*", "-save-temps*", "--save-temps*",
     "-Werror*", "--allowlist=*", "--inventory=*", "--level=*", "--clock=*", "--exits=*",
-    "--shape=*", "--tail-calls=*", "--llvm=*", NULL};
+    "--shape=*", "--tail-calls=*", "--llvm=*", "--port=*", "--module=*", "--switches=*",
+    "--check=*", NULL};
 // These have their value in the next word.
 static const char *const dropped_with_next[] = {"-o", "-MF", "-MT", "-MQ", "-MJ", "--allowlist",
-    "--inventory", "--level", "--clock", "--exits", "--shape", "--tail-calls", "--llvm", NULL};
+    "--inventory", "--level", "--clock", "--exits", "--shape", "--tail-calls", "--llvm", "--port",
+    "--module", "--switches", "--check", NULL};
 
 static bool is_one_of(const char *word, const char *const *options)
 {

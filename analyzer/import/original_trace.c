@@ -152,7 +152,8 @@ static struct thread *thread_of(
 // Only what changes something is a switch, and none is before the one before it.
 static void add_switch(struct translation *to, bool on, uint64_t ticks)
 {
-	const uint64_t time = on ? ticks : ticks + 1; // events of the same tick came before it
+	// Events of the same tick came before it.
+	const uint64_t time = on || ticks >= INT64_MAX ? ticks : ticks + 1;
 	const bool at_first = on && !to->began;
 	if ((on == to->on && !at_first) || to->switches.size / 8 >= SWITCHES_MAX)
 		return;

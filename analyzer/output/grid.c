@@ -248,7 +248,7 @@ void tp_grid_relative(struct tp_grid *grid, double relative)
 		tp_grid_plain(grid, "new", unknown(grid));
 		return;
 	}
-	snprintf(table, sizeof(table), fabs(relative) < 10 ? "%+.1f%%" : "%+.3g%%", relative * 100);
+	snprintf(table, sizeof(table), fabs(relative) < 10 ? "%+.1f%%" : "%+.0f%%", relative * 100);
 	snprintf(other, sizeof(other), "%.6f", relative);
 	tp_grid_plain(grid, table, other);
 }

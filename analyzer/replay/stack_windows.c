@@ -162,7 +162,13 @@ void tp_stack_finish(struct tp_stack *stack)
 	const uint64_t off_from = silent ? stack->gaps.items[stack->gap].from : 0;
 	const bool still_open =
 	    silent && !stack->ended && (stack->depth > 1 || stack->contexts.live);
-	if (stack->quiet && stack->last < stack->from && !(still_open && off_from > stack->from)) {
+	const bool before = stack->quiet && stack->last < stack->from;
+	struct tp_stack_place end = {.last = stack->last};
+	// What its selection ends before the range is not of it.
+	if (before && still_open && stack->selected)
+		stack->no_memory |= !tp_stack_end_closed(stack, &end, stack->from);
+	if (before && (!still_open || off_from <= stack->from ||
+			  (stack->depth == 1 && !stack->contexts.live))) {
 		tp_stack_end_all(stack, stack->last);
 		stack->counts = (struct tp_stack_counts){0};
 		stack->started = false;
@@ -170,9 +176,11 @@ void tp_stack_finish(struct tp_stack *stack)
 	}
 	if (silent && !tp_stack_look_off(stack, stack->last, off_from))
 		stack->no_memory = true;
-	if (stack->quiet && stack->last < stack->from)
+	if (before) {
 		begin_range(stack);
-	struct tp_stack_place end = {.last = stack->last};
+		stack->last = stack->from;
+	}
+	end.last = stack->last;
 	stack->no_memory |= stack->selected && !tp_stack_end_closed(stack, &end, stack->last);
 	tp_stack_settle_slowly(stack, stack->last);
 	// A thread that is silent when its calls' functions are left out is still running there;

@@ -214,7 +214,7 @@ struct match {
 static void consider(struct match *match, const struct tp_option *option, bool negated)
 {
 	if (match->option && match->option != option)
-		match->rival = option;
+		match->rival = match->option;
 	match->option = option;
 	match->negated = negated;
 }

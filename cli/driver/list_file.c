@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/out_file.h"
 #include "common/read_all.h"
 
 static const char shipped[] = "shipped:";
@@ -119,18 +120,20 @@ int tp_list_file_read(const char *name, struct tp_buf *buf, struct tp_err *err)
 
 int tp_list_file_write(const char *out, const struct tp_buf *buf, struct tp_err *err)
 {
-	const char *name = out ? out : "standard output";
-	FILE *file = out ? fopen(out, "we") : stdout;
-	if (!file)
-		return tp_err_system(err, errno, name, "cannot write the list");
-	fwrite(buf->data, 1, buf->size, file);
-	const bool failed = fflush(file) != 0 || ferror(file);
+	if (out) {
+		struct tp_out_file file;
+		const int code = tp_out_file_replace(&file, out, err);
+		if (code)
+			return code;
+		tp_buf_add(&file.buf, buf->data, buf->size);
+		return tp_out_file_close(&file, err);
+	}
+	fwrite(buf->data, 1, buf->size, stdout);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
 	const int error = errno;
-	if (failed && !out)
-		tp_command_drop_output();
-	if ((out && fclose(file) != 0) || failed)
-		return tp_err_system(err, failed ? error : errno, name, "cannot write the list");
-	return 0;
+	tp_command_drop_output();
+	return tp_err_system(err, error, "standard output", "cannot write the list");
 }
 
 // Reports a loss on stderr, as FILE:LINE: warning: TEXT.

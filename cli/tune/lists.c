@@ -229,6 +229,15 @@ static int measure_list(
 	return 0;
 }
 
+static bool fits(const struct tp_autotune *tune)
+{
+	return tune->rounds[tune->best].tried.measured.median <= tune->options.budget;
+}
+
+// By what a list is cut again that is the same as before, and how often.
+#define CUT 1.4
+enum { CUTS_MOST = 20 };
+
 int tp_autotune_try_lists(struct tp_autotune *tune, struct tp_err *err)
 {
 	double factor = 1;
@@ -236,15 +245,20 @@ int tp_autotune_try_lists(struct tp_autotune *tune, struct tp_err *err)
 		struct tp_autotune_round *round = &tune->rounds[tune->round_count];
 		round->tried.factor = factor;
 		int code = choose(tune, round, err);
+		// A list that was too expensive is not measured again: what fits is smaller.
+		for (int i = 0; i < CUTS_MOST && !code && is_old(tune, round) && !fits(tune); i++) {
+			free(round->list);
+			round->list = NULL;
+			factor *= CUT;
+			round->tried.factor = factor;
+			code = choose(tune, round, err);
+		}
 		if (code)
 			return code;
 		if (is_old(tune, round)) {
 			free(round->list);
 			round->list = NULL;
-			tune->ended =
-			    tune->rounds[tune->best].tried.measured.median <= tune->options.budget
-				? TP_AUTOTUNE_DONE
-				: TP_AUTOTUNE_TIRED;
+			tune->ended = fits(tune) ? TP_AUTOTUNE_DONE : TP_AUTOTUNE_TIRED;
 			break;
 		}
 		code = measure_list(tune, round, err);

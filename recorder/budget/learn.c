@@ -64,7 +64,9 @@ struct walk {
 static struct tp_learn_sum *sum_of(
     const struct tp_learn *learn, struct tp_learn_function *function, uint64_t time)
 {
-	return time >= learn->from && time < learn->to ? &function->window : &function->usual;
+	if (time >= learn->from && time < learn->to)
+		return &function->window;
+	return time < learn->since ? &function->late : &function->usual;
 }
 
 // The time up to NOW is that of the innermost call, of LEAVING if the chunk does not know its
@@ -169,6 +171,13 @@ void tp_learn_set_window(struct tp_learn *learn, uint64_t from, uint64_t to)
 	pthread_mutex_unlock(&learn->lock);
 }
 
+void tp_learn_set_since(struct tp_learn *learn, uint64_t since)
+{
+	pthread_mutex_lock(&learn->lock);
+	learn->since = since;
+	pthread_mutex_unlock(&learn->lock);
+}
+
 static struct tp_learn_sum scaled(struct tp_learn_sum sum, double factor)
 {
 	return (struct tp_learn_sum){sum.calls * factor, sum.ticks * factor};
@@ -182,9 +191,9 @@ uint32_t tp_learn_take(struct tp_learn *learn, struct tp_learn_function *functio
 	    learn->words_read ? (double)learn->words / (double)learn->words_read : 1;
 	for (uint32_t i = 0; i < count; i++) {
 		struct tp_learn_function *from = &learn->functions[i];
-		functions[i] = (struct tp_learn_function){
-		    from->name, scaled(from->usual, factor), scaled(from->window, factor)};
-		from->usual = from->window = (struct tp_learn_sum){0, 0};
+		functions[i] = (struct tp_learn_function){from->name, scaled(from->usual, factor),
+		    scaled(from->window, factor), scaled(from->late, factor)};
+		from->usual = from->window = from->late = (struct tp_learn_sum){0, 0};
 	}
 	*calls = (double)learn->words / 2;
 	learn->stride = learn->chunks / CHUNKS_EACH + 1;

@@ -25,6 +25,7 @@ struct tp_learn_function {
 	uint32_t name;              /* low half of its address */
 	struct tp_learn_sum usual;  /* outside of the window */
 	struct tp_learn_sum window; /* of tp_learn_set_window */
+	struct tp_learn_sum late;   /* before tp_learn_set_since: their chunk was full only now */
 };
 
 struct tp_learn {
@@ -34,6 +35,7 @@ struct tp_learn {
 	uint32_t count;
 	uint64_t from; /* the window, in ticks */
 	uint64_t to;
+	uint64_t since;      /* ticks */
 	uint64_t chunks;     /* seen since tp_learn_take */
 	uint64_t words;      /* in them */
 	uint64_t words_read; /* in those that were looked at */
@@ -49,6 +51,9 @@ void tp_learn_see(struct tp_learn *learn, const struct teeperf_chunk *chunk);
 
 /* Calls from FROM to TO, in ticks, are added apart from now on. */
 void tp_learn_set_window(struct tp_learn *learn, uint64_t from, uint64_t to);
+
+/* Calls before SINCE, in ticks, are added as late from now on. */
+void tp_learn_set_since(struct tp_learn *learn, uint64_t since);
 
 /*
  * What was added since the last time, scaled to all chunks, into FUNCTIONS, which has room for

@@ -60,6 +60,24 @@ static void meet(struct tp_budget *budget, uint32_t index)
 	name(budget, index);
 }
 
+/*
+ * By what the calls since the last look are multiplied, so that those of before count, too, which
+ * chunks had that were full only now: as many are in chunks that are not full yet. Not each by
+ * itself: behind a time in which little was called, they are those of that time.
+ */
+static double for_late(struct tp_learn_function *functions, uint32_t count)
+{
+	double usual = 0;
+	double late = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		usual += functions[i].usual.calls;
+		late += functions[i].late.calls;
+	}
+	for (uint32_t i = 0; i < count && usual <= 0; i++)
+		functions[i].usual = functions[i].late;
+	return usual > 0 ? (usual + late) / usual : 1;
+}
+
 void tp_budget_take(struct tp_budget *budget)
 {
 	double calls;
@@ -72,12 +90,15 @@ void tp_budget_take(struct tp_budget *budget)
 	for (; budget->count < count; budget->count++)
 		meet(budget, budget->count);
 	double known = 0;
+	const double factor = for_late(budget->taken, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct tp_budget_member *member = &budget->members[i];
-		known += budget->taken[i].usual.calls + budget->taken[i].window.calls;
-		member->all_calls += budget->taken[i].usual.calls + budget->taken[i].window.calls;
-		member->calls += budget->taken[i].usual.calls;
-		member->ticks += budget->taken[i].usual.ticks;
+		const double all =
+		    budget->taken[i].usual.calls * factor + budget->taken[i].window.calls;
+		known += all;
+		member->all_calls += all;
+		member->calls += budget->taken[i].usual.calls * factor;
+		member->ticks += budget->taken[i].usual.ticks * factor;
 		member->window_calls += budget->taken[i].window.calls;
 		member->window_ticks += budget->taken[i].window.ticks;
 	}
@@ -133,6 +154,9 @@ double tp_budget_reckon(struct tp_budget *budget)
 		budget->all_cost_ns += cost;
 		budget->all_others_ns += budget->period_others * budget->call_ns;
 	}
+	// Who calls little fills a chunk seldom: its calls are not all of the time since the last
+	// look.
+	tp_learn_set_since(&budget->learn, tp_clock_log_now(&budget->session->clock_log));
 	budget->cpu_ns = cpu_ns;
 	budget->tail = tp_load_relaxed(&tp_budget_header(budget)->tail);
 	budget->period_calls = budget->period_others = 0;

@@ -147,6 +147,11 @@ static uint64_t log_ticks(const struct tp_clock_log *log)
 	return log->word ? tp_load_relaxed(log->word) : tp_clock_ticks(log->clock);
 }
 
+uint64_t tp_clock_log_now(const struct tp_clock_log *log)
+{
+	return log->foreign ? 0 : log_ticks(log);
+}
+
 // Both clocks at one moment: the closest of several tries, since we may be descheduled in between.
 static struct teeperf_trace_point take_point(const struct tp_clock_log *log)
 {

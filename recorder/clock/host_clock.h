@@ -62,6 +62,8 @@ void tp_clock_log_init(struct tp_clock_log *log, uint32_t clock, const uint64_t 
 void tp_clock_log_init_foreign(struct tp_clock_log *log, uint32_t clock, uint64_t stated_hz);
 /* Take a point if it is time; call it as often as you like. */
 void tp_clock_log_tick(struct tp_clock_log *log);
+/* The clock's ticks now; 0 of a foreign one. */
+uint64_t tp_clock_log_now(const struct tp_clock_log *log);
 /* Take a point now, in place of the last one if the array is full. */
 void tp_clock_log_point(struct tp_clock_log *log);
 /* Ticks per second by the first and the last point, 0 without two. */

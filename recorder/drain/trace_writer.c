@@ -379,14 +379,24 @@ int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err)
 	return writer->failed ? writer->error.code : 0;
 }
 
+// The older trace gets its name back, unless another recorder has written one of that name
+// meanwhile.
+static void put_back(const struct tp_trace_writer *writer)
+{
+	if (!renameat2(AT_FDCWD, writer->old_path, AT_FDCWD, writer->path, RENAME_NOREPLACE) ||
+	    errno == EEXIST)
+		return;
+	if (!link(writer->old_path, writer->path))
+		unlink(writer->old_path);
+	else if (access(writer->path, F_OK) && errno == ENOENT)
+		rename(writer->old_path, writer->path);
+}
+
 void tp_trace_writer_discard(struct tp_trace_writer *writer)
 {
 	if (writer->made && writer->fd >= 0 && tp_trace_writer_in_place(writer))
 		unlink(writer->path);
-	// Another recorder may have written a trace of that name meanwhile.
-	if (writer->old_path &&
-	    renameat2(AT_FDCWD, writer->old_path, AT_FDCWD, writer->path, RENAME_NOREPLACE) &&
-	    errno != EEXIST && !link(writer->old_path, writer->path))
-		unlink(writer->old_path);
+	if (writer->old_path)
+		put_back(writer);
 	release(writer);
 }

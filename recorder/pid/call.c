@@ -32,9 +32,10 @@
 #include "recorder/region/proc.h"
 
 enum {
-	STOP_MS = 100,   // for a thread to stop: one that the kernel holds (state D) does not
-	CALL_MS = 60000, // for the call: a program may be swapped out, or frozen
-	UNDO_MS = 2000,  // for a thread to stop that did not get to the end of the call
+	STOP_MS = 100,    // for a thread to stop: one that the kernel holds (state D) does not
+	CALL_MS = 60000,  // for the call: a program may be swapped out, or frozen
+	LONG_MS = 600000, // of one that has begun: left alone there it would be lost
+	UNDO_MS = 2000,   // for a thread to stop that did not get to the end of the call
 	RED_ZONE = 128,
 	STATE_BYTES = 16384, // XSAVE's, with AMX 11 KiB
 	FLAGS = 0x202,
@@ -430,17 +431,10 @@ static bool is_at_end(pid_t tid, uint64_t entry, uint64_t *result)
 	return true;
 }
 
-// It does not get to the end: it is frozen, or waits for a processor or memory. Stop it to have it
-// undone, which also a frozen one does.
-static enum tp_pid_outcome give_up(struct tp_pid *target, pid_t tid)
+static bool is_at(pid_t tid, uint64_t address)
 {
 	struct user_regs_struct now;
-	uint64_t before_ns;
-	trace(PTRACE_INTERRUPT, tid, 0, NULL);
-	if (await_interrupt(target, tid, UNDO_MS, &before_ns) != STOP_TRAP ||
-	    !trace(PTRACE_GETREGS, tid, 0, &now))
-		return TP_PID_GONE;
-	return now.rip == target->entry ? TP_PID_LATE : TP_PID_FAILED;
+	return trace(PTRACE_GETREGS, tid, 0, &now) && now.rip == address;
 }
 
 /*
@@ -453,21 +447,31 @@ static enum tp_pid_outcome run_call(
 	const uint64_t entry = target->entry;
 	bool done = false;
 	bool late = false;
-	bool runs = tells && run_freely(target, thread->tid, thread->ran_ns, &late);
-	if (late)
-		return give_up(target, thread->tid);
+	bool asked = false;
+	bool runs = tells && (run_freely(target, thread->tid, thread->ran_ns, &late) || late);
+	int limit_ms = late ? 0 : CALL_MS;
 	for (;;) {
 		int number;
 		uint64_t before_ns;
 		if (!runs && !trace(done ? PTRACE_CONT : PTRACE_SYSCALL, thread->tid, 0, NULL))
 			return TP_PID_GONE;
 		runs = false;
-		const enum stop stop =
-		    await_stop(target, thread->tid, CALL_MS, &number, &before_ns);
-		if (stop == STOP_GONE)
+		enum stop stop = await_stop(target, thread->tid, limit_ms, &number, &before_ns);
+		// Frozen, swapped out, or without a processor: one that has not begun is left as it
+		// was, which a frozen one allows, too. One that has begun is waited for.
+		if (stop == STOP_LATE && !asked) {
+			asked = true;
+			limit_ms = LONG_MS;
+			trace(PTRACE_INTERRUPT, thread->tid, 0, NULL);
+			stop = await_stop(target, thread->tid, UNDO_MS, &number, &before_ns);
+			if (stop == STOP_TRAP && is_at(thread->tid, entry))
+				return TP_PID_LATE;
+			runs = stop == STOP_LATE;
+			if (runs)
+				continue;
+		}
+		if (stop == STOP_GONE || stop == STOP_LATE)
 			return TP_PID_GONE;
-		if (stop == STOP_LATE)
-			return give_up(target, thread->tid);
 		if (stop == STOP_TRAP && is_at_end(thread->tid, entry, result))
 			return TP_PID_CALLED;
 		if (stop == STOP_SIGNAL && is_fault(thread->tid))

@@ -60,7 +60,7 @@ enum tp_pid_outcome {
 	TP_PID_GONE,    /* the thread has ended */
 	TP_PID_UNFIT,   /* it cannot be used now */
 	TP_PID_REFUSED, /* *error: by the kernel */
-	TP_PID_FAILED,  /* it crashed in the call, or did not get to its end; that was undone */
+	TP_PID_FAILED,  /* it crashed in the call, which was undone */
 	TP_PID_LATE,    /* it did not run at all; undone */
 	TP_PID_OTHER,   /* it runs another program now; nothing was called */
 };

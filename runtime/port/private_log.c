@@ -239,14 +239,12 @@ static bool send_next(void)
 static void serve(void)
 {
 	uint64_t mask;
-	uint64_t sent = 0;
 	do {
 		if (!claim(&mask))
 			return; // whoever is at it looks again when he has left
 		send_next();
 		release(&mask);
-		// Others may complete them as fast as we send: then it is their turn.
-	} while (++sent < CHUNKS && !tp_load_seq_cst(&leaving) &&
+	} while (!tp_load_seq_cst(&leaving) &&
 		 tp_load_seq_cst(&queue[tp_load_relaxed(&taken) % CHUNKS]));
 }
 

@@ -92,6 +92,35 @@ static void own_times(void **state)
 	tp_learn_release(&learn);
 }
 
+// A chunk that was full only now has calls of before.
+static void late_calls(void **state)
+{
+	(void)state;
+	struct tp_learn learn;
+	double calls;
+	assert_true(tp_learn_init(&learn));
+	tp_learn_set_window(&learn, UINT64_MAX, UINT64_MAX);
+	tp_learn_set_since(&learn, 200);
+	begin(0);
+	add(F, 100);
+	add(F | TEEPERF_KIND_EXIT, 150);
+	add(G, 180);
+	add(G | TEEPERF_KIND_EXIT, 240);
+	add(F, 250);
+	add(F | TEEPERF_KIND_EXIT, 260);
+	see(&learn);
+	const uint32_t count = tp_learn_take(&learn, functions, &calls);
+	const struct tp_learn_function *f = find(functions, count, F);
+	const struct tp_learn_function *g = find(functions, count, G);
+	assert_true(f->late.calls == 1 && f->usual.calls == 1);
+	assert_true(g->late.calls == 1 && g->usual.calls == 0);
+	assert_true(f->late.ticks == 50 && f->usual.ticks == 10 && g->usual.ticks == 60);
+	assert_true(calls == 3);
+	assert_int_equal(tp_learn_take(&learn, functions, &calls), 2);
+	assert_true(functions[0].late.calls == 0);
+	tp_learn_release(&learn);
+}
+
 static void windows(void **state)
 {
 	(void)state;
@@ -308,6 +337,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(own_times),
+	    cmocka_unit_test(late_calls),
 	    cmocka_unit_test(windows),
 	    cmocka_unit_test(many_chunks),
 	    cmocka_unit_test(hot_goes_off),

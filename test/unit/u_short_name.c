@@ -52,6 +52,8 @@ static void test_libstdcxx(void **state)
 	    "std::operator==<…>");
 	check("bool __gnu_cxx::operator!=<int*, std::vector<int, std::allocator<int> > >(int)",
 	    "__gnu_cxx::operator!=<…>");
+	check("<operator<>", "<operator<>");
+	check("<app::operator<u8> as T>::f", "<app::operator<u8> as T>::f");
 	check("std::ostream::operator<<(int)", "std::ostream::operator<<");
 	check("std::__cxx11::list<int, std::allocator<int> >::push_back(int const&)",
 	    "std::list<…>::push_back");

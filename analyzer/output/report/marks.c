@@ -50,7 +50,7 @@ bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out)
 		mark = (struct tp_slice_mark){.thread = UINT32_MAX, .from_ns = last};
 		add_mark(report, &mark, rest, &last, out);
 	}
-	if (count)
+	if (count || marks.left_out)
 		tp_varint_add(out, 0);
 	tp_marks_release(&marks);
 	return true;

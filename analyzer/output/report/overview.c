@@ -68,8 +68,9 @@ static void add_clock_tile(const struct tp_analysis *analysis, struct tp_buf *ou
 		return;
 	}
 	const double share = analysis->starvation.clock_share;
-	snprintf(text, sizeof(text), "%s: stood still for %.2g%% of the run",
-	    share >= TP_STARVATION_COARSE ? "coarse" : "good", share * 100);
+	char part[TP_TEXT_NUMBER];
+	snprintf(text, sizeof(text), "%s: stood still for %s of the run",
+	    share >= TP_STARVATION_COARSE ? "coarse" : "good", tp_text_percent(part, share));
 	add_tile(out, share >= TP_STARVATION_COARSE ? "bad" : "good", "Clock", name, text);
 }
 
@@ -100,8 +101,10 @@ static void add_loss_tile(const struct tp_analysis *analysis, struct tp_buf *out
 		const bool exact = tp_analysis_missing_at_most(analysis, &most) && most == known;
 		snprintf(text, sizeof(text), "%s%s %s", exact ? "" : "≥ ",
 		    tp_text_count(number, known), known > analysis->lost ? "missing" : "lost");
-		snprintf(more, sizeof(more), "%.2g%% of all events: calls are missing",
-		    (double)known * 100 / ((double)known + (double)analysis->counts.events));
+		char part[TP_TEXT_NUMBER];
+		snprintf(more, sizeof(more), "%s of all events: calls are missing",
+		    tp_text_percent(
+			part, (double)known / ((double)known + (double)analysis->counts.events)));
 		add_tile(out, "bad", "Losses", text, more);
 	} else if (tp_analysis_lacks(analysis)) {
 		struct tp_buf lacks;
@@ -284,10 +287,11 @@ static void add_omissions(const struct tp_report *report, struct tp_buf *out)
 		    tp_text_count(a, report->events_elsewhere));
 	if (time->moved_ticks)
 		add_omission(out, "left out",
-		    "in selections, %.2g%% of the time counts for a caller of the function that "
+		    "in selections, %s of the time counts for a caller of the function that "
 		    "spent it, because too many paths were busy at the same time",
-		    time->all_ticks ? (double)time->moved_ticks * 100 / (double)time->all_ticks
-				    : 0.0);
+		    tp_text_percent(a, time->all_ticks
+					   ? (double)time->moved_ticks / (double)time->all_ticks
+					   : 0.0));
 }
 
 // The lines of a heading, which are cut up: a title of up to ten letters, then its text.

@@ -182,4 +182,4 @@ expect 129 "$TEEPERF" allowlist fmt
 expect 129 "$TEEPERF" allowlist fmt -w --check mine.allow
 expect 129 "$TEEPERF" allowlist fmt -w -
 expect 1 "$TEEPERF" allowlist import --format afl -o /nonexistent/x list.xray
-says "'/nonexistent/x': cannot write the list" err
+says "'/nonexistent/x': cannot write" err

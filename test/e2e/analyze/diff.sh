@@ -132,3 +132,8 @@ expect 0 "$TEEPERF" diff windows.trace windows.trace
 says "1 function of 'windows.trace' was recorded for a part of the time only" err
 expect 1 "$TEEPERF" diff --fail-if 'calls>+0' windows.trace windows.trace
 says '1 function was recorded for a part of the time only .* --fail-if cannot judge it' err
+
+# Without a clock nothing but calls can be judged.
+expect 1 "$TEEPERF" diff --fail-if 'self>+5%' timeless.trace timeless.trace
+says 'recorded without a clock, so only rules about calls can judge it' err
+expect 0 "$TEEPERF" diff --fail-if 'calls>+0' timeless.trace timeless.trace

@@ -39,3 +39,33 @@ expect 0 "$TEEPERF" analyze --time-range 1000s.. endless.trace
 says 'empty .*in this time range: the recording lasted at least [0-9]' out
 expect 0 "$TEEPERF" analyze --time-range 0.. ended.trace
 ! grep -q '^empty' out || fail "all of it is said to be empty"
+
+# A thread that is silent from before the range on, whose function is left out before it begins, and
+# recording is switched off in it.
+cat >closed.txt <<'EOF'
+clock kind=tsc hz=1000000000
+selections
+	selection 0 time=0 only=0
+	selection 1 time=50 only=2
+	selection 1 time=50 only=2 hash=0x335f24192ff5d0d4
+switches
+	off 200
+symbols
+	symbol 0x401000 main
+	symbol 0x401020 hot
+chunk thread=0
+	0 enter 0x401000
+	10 enter 0x401020
+chunk thread=1
+	0 enter 0x401000
+	190 exit 0x401000
+end threads=2
+EOF
+"$TEEPERF" dump --assemble closed.txt -o closed.trace
+for case in "100ns.. 190 0" "30ns.. 309 21" "20ns..150ns 229 31"; do
+	set -- $case
+	expect 0 "$TEEPERF" analyze --format csv --time-range "$1" closed.trace
+	says "^main,2,$2," out
+	[ "$3" = 0 ] || says "^hot,1,$3,$3," out
+	[ "$3" != 0 ] || ! grep '^hot,' out || fail 'a call is in a range that it ended before'
+done

@@ -14,7 +14,7 @@ WITH builds AS (
 	SELECT program, build_id, git_revision, 'a' AS side FROM newest
 	-- By default the one before that.
 	WHERE CASE WHEN CAST($old AS VARCHAR) IS NULL
-		THEN place = 1 + coalesce((SELECT min(other.place) FROM newest other WHERE other.program = newest.program
+		THEN place = 1 + coalesce((SELECT max(other.place) FROM newest other WHERE other.program = newest.program
 			AND (other.build_id = $new OR other.git_revision = $new)), 1)
 		ELSE build_id = $old OR git_revision = $old END
 ), sides AS (

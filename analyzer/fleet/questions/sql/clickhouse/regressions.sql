@@ -12,8 +12,10 @@ FROM (
 			build_id = {new:Nullable(String)} OR git_revision = {new:Nullable(String)}), 0) AS is_new,
 		-- By default the one before that.
 		ifNull(if(isNull({old:Nullable(String)}), build = builds[if(isNull({new:Nullable(String)}), 2,
-			1 + arrayFirstIndex(one -> startsWith(one, concat(ifNull({new:Nullable(String)}, ''), ' '))
-				OR endsWith(one, concat(' ', ifNull({new:Nullable(String)}, ''))), builds))],
+			1 + arrayReduce('max', arrayMap((one, i) ->
+				if(startsWith(one, concat(ifNull({new:Nullable(String)}, ''), ' '))
+					OR endsWith(one, concat(' ', ifNull({new:Nullable(String)}, ''))), i, 0),
+				builds, arrayEnumerate(builds))))],
 			build_id = {old:Nullable(String)} OR git_revision = {old:Nullable(String)}), 0) AS is_old
 	FROM (
 		SELECT run_id, program, build_id, git_revision, concat(build_id, ' ', git_revision) AS build
