@@ -433,7 +433,7 @@ static bool is_at_end(pid_t tid, uint64_t entry, uint64_t *result)
 
 static bool is_at(pid_t tid, uint64_t address)
 {
-	struct user_regs_struct now;
+	struct user_regs_struct now = {.rip = 0};
 	return trace(PTRACE_GETREGS, tid, 0, &now) && now.rip == address;
 }
 

@@ -79,7 +79,7 @@ class Round:
         if rng.random() < 0.5:
             options.append("--compress")
         # A program that nobody will kill must end by itself.
-        self.calls = 300000 if self.lives_on else ENDLESS
+        self.calls = 3000000 if self.lives_on else ENDLESS
         self.arguments = [str(self.threads), str(self.calls), str(rng.choice([0, 500, 20000]))]
         self.text = " ".join([self.target] + options + self.arguments)
         return options

@@ -613,6 +613,8 @@ def near(what, text, wanted):
 
 
 def count_of(text):
+    # An estimate of all calls may stand behind those that were recorded.
+    text = text.split(" ")[0] if text else text
     return int(text.replace(",", "")) if text and text != "–" else 0
 
 
