@@ -150,35 +150,12 @@ static bool is_plain(const uint32_t *names, const uint8_t *codes)
 	_Static_assert(NEAR == 0xf0, "these and greater ones have the upper four bits");
 	_Static_assert(TEEPERF_KIND_UNTIMED == 2, "bit 1 without bit 0");
 	uint64_t all;
-	uint64_t pairs[RUN / 2];
-	uint64_t untimed = 0;
+	uint32_t untimed = 0;
 	memcpy(&all, codes, RUN);
-	memcpy(pairs, names, sizeof(pairs));
-	for (uint32_t i = 0; i < RUN / 2; i++)
-		untimed |= pairs[i] & ~(pairs[i] << 1);
-	return !(untimed & UINT64_C(0x0000000200000002)) &&
+	for (uint32_t i = 0; i < RUN; i++)
+		untimed |= names[i] & ~(names[i] << 1);
+	return !(untimed & 2) &&
 	       !(all & all << 1 & all << 2 & all << 3 & UINT64_C(0x8080808080808080));
-}
-
-// Put RUN plain records together; returns the last time. Four times at once, as numbers of 16 bits:
-// one after the other, each addition would wait for the one before.
-static uint32_t join_run(
-    const uint32_t *names, const uint8_t *codes, uint32_t last, uint64_t *words)
-{
-	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first code is the lowest");
-	const uint64_t each_other = UINT64_C(0x00ff00ff00ff00ff);
-	uint64_t all;
-	memcpy(&all, codes, RUN);
-	const uint64_t odd = all >> 8 & each_other;
-	// Of each pair and those before.
-	const uint64_t sums = ((all & each_other) + odd) * UINT64_C(0x0001000100010001);
-	for (uint32_t i = 0; i < RUN / 2; i++) {
-		const uint32_t second = last + (uint32_t)(sums >> 16 * i & 0xffff);
-		const uint32_t first = second - (uint32_t)(odd >> 16 * i & 0xffff);
-		words[2 * i] = (uint64_t)names[2 * i] << 32 | first;
-		words[2 * i + 1] = (uint64_t)names[2 * i + 1] << 32 | second;
-	}
-	return last + (uint32_t)(sums >> 48);
 }
 
 // Put names and times together; false if the times are not what the codes say.
@@ -188,9 +165,12 @@ static bool join(const struct tp_unpacker *unpacker, uint64_t size, uint32_t las
 	const uint8_t *more = unpacker->times + count;
 	const uint8_t *end = unpacker->times + size;
 	for (uint64_t i = 0; i < count; i++) {
-		for (; count - i >= RUN && is_plain(unpacker->names + i, unpacker->times + i);
-		     i += RUN)
-			last = join_run(unpacker->names + i, unpacker->times + i, last, words + i);
+		while (count - i >= RUN && is_plain(unpacker->names + i, unpacker->times + i)) {
+			for (uint32_t j = 0; j < RUN; j++, i++) {
+				last += unpacker->times[i];
+				words[i] = (uint64_t)unpacker->names[i] << 32 | last;
+			}
+		}
 		if (i == count)
 			break;
 		const uint32_t name = unpacker->names[i];
