@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { RUNS = 5, ROUNDS = 5 };
@@ -194,17 +195,17 @@ static void save_best(void)
 	if (!tune.round_count || !tp_autotune_has_best(&tune) ||
 	    best->tried.measured.median > tune.options.budget || write_list(best))
 		return;
-	if (output)
-		tp_command_tell("the best list so far, within the budget, is in '%s'\n", output);
+	tp_command_tell("the best list so far, within the budget, is in '%s'\n", output);
 }
 
 // Before the first build: whether the list can be written.
 static int check_output(void)
 {
 	struct tp_err err;
-	if (!output)
-		return TP_EXIT_DONE;
-	const bool is_there = access(output, F_OK) == 0;
+	struct stat there;
+	const bool is_there = stat(output, &there) == 0;
+	if (is_there && !S_ISREG(there.st_mode))
+		return TP_EXIT_DONE; // a FIFO would wait for its reader
 	const int fd = open(output, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		tp_err_system(&err, errno, output, "cannot write the list");

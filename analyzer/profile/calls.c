@@ -8,7 +8,6 @@
 
 // Between the stack and the sink of an analysis that leaves paths out.
 struct filter {
-	const struct tp_analysis *analysis;
 	const struct tp_profile *profile; // which paths are left
 	uint64_t depth;                   // that is shown, in calls; 0: any
 	struct tp_call_sink *sink;
@@ -145,7 +144,6 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
     struct tp_call_sink *sink, struct tp_calls_part *parts, uint32_t count, struct tp_err *err)
 {
 	struct filter filter = {
-	    .analysis = analysis,
 	    .profile = &analysis->threads[thread].profile,
 	    // [attached] is a level of the paths and no call.
 	    .depth = analysis->options.depth > analysis->threads[thread].thread->attached

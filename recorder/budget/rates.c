@@ -63,7 +63,8 @@ static void meet(struct tp_budget *budget, uint32_t index)
 /*
  * By what the calls since the last look are multiplied, so that those of before count, too, which
  * chunks had that were full only now: as many are in chunks that are not full yet. Not each by
- * itself: behind a time in which little was called, they are those of that time.
+ * itself: behind a time in which little was called, they are those of that time. Without calls
+ * since then those of before stand for them.
  */
 static double for_late(struct tp_learn_function *functions, uint32_t count)
 {

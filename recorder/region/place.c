@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <grp.h>
 #include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>

@@ -231,12 +231,6 @@ static uint64_t come(const char *path)
 	return result;
 }
 
-// What come() had begun. What it had mapped stays: nobody knows where.
-static void abandon(void)
-{
-	tp_late_end();
-}
-
 uint64_t tp_late_call(uint64_t command, const char *path)
 {
 	const int error = errno;
@@ -246,7 +240,7 @@ uint64_t tp_late_call(uint64_t command, const char *path)
 	else if (command == TEEPERF_LATE_LOOK)
 		__teeperf_poll();
 	else if (command == TEEPERF_LATE_ABANDON)
-		abandon();
+		tp_late_end(); // what come() had mapped stays: nobody knows where
 	else if (tp_process.late && tp_load32_acquire(&tp_process.state) != TP_STATE_OFF)
 		tp_attach_late_end();
 	errno = error;

@@ -36,12 +36,12 @@ static bool number_names(const struct tp_analysis *const traces[2], uint32_t *of
 	return ok;
 }
 
-// Finds paths by (parent, name): the first one, and others of that name behind it.
+// Finds paths by (parent, name): the first one that has not found its like, and others of that name
+// behind it.
 struct table {
 	const struct tp_path *items;
 	const uint32_t *names;
 	uint32_t *next; // of each path; 0: none
-	bool *taken;    // it has found its like
 	struct tp_index index;
 };
 
@@ -59,9 +59,8 @@ static bool fill(struct table *table, const struct tp_paths *paths, const uint32
 {
 	*table = (struct table){.items = paths->items,
 	    .names = names,
-	    .next = calloc((size_t)paths->count + 1, sizeof(*table->next)),
-	    .taken = calloc((size_t)paths->count + 1, sizeof(*table->taken))};
-	if (!table->next || !table->taken || !tp_index_init(&table->index, paths->count))
+	    .next = calloc((size_t)paths->count + 1, sizeof(*table->next))};
+	if (!table->next || !tp_index_init(&table->index, paths->count))
 		return false;
 	for (uint32_t i = paths->count; i-- > 1;) {
 		uint32_t *slot =
@@ -74,12 +73,12 @@ static bool fill(struct table *table, const struct tp_paths *paths, const uint32
 
 // The next path of that name that has not found its like; of several functions of one name, the
 // last one stands for all that the other trace has more. 0: there is none.
-static uint32_t take(struct table *table, uint32_t parent, uint32_t name)
+static uint32_t take(const struct table *table, uint32_t parent, uint32_t name)
 {
-	uint32_t found = *slot_of(table, parent, name);
-	while (found && table->taken[found] && table->next[found])
-		found = table->next[found];
-	table->taken[found] = true;
+	uint32_t *slot = slot_of(table, parent, name);
+	const uint32_t found = *slot;
+	if (table->next[found])
+		*slot = table->next[found];
 	return found;
 }
 
@@ -133,7 +132,6 @@ int tp_path_match_init(struct tp_path_match *match, const struct tp_analysis *an
 	}
 	tp_index_release(&table.index);
 	free(table.next);
-	free(table.taken);
 	free(same);
 	free(names[0]);
 	free(names[1]);
