@@ -4,7 +4,6 @@
 
 #include "analyzer/profile/analysis_steps.h"
 #include "analyzer/profile/estimates.h"
-#include "analyzer/symbols/files.h"
 #include "common/units.h"
 
 #include <inttypes.h>
@@ -357,11 +356,6 @@ struct tp_off tp_thread_off(const struct tp_thread_result *thread)
 	if (!thread->thread->off || thread->first == UINT64_MAX)
 		return (struct tp_off){0};
 	return tp_off_between(thread->thread->off, &at, thread->first, thread->last);
-}
-
-const char *tp_analysis_module_name(const struct teeperf_module *module, char *text)
-{
-	return tp_module_name(module, text);
 }
 
 uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks)

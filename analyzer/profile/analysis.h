@@ -217,11 +217,6 @@ void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_
  * Ticks without a processor between the thread's first and last event; 0 also if it is not known.
  */
 struct tp_off tp_thread_off(const struct tp_thread_result *thread);
-/*
- * What a module is called in the functions, with its folder: its path, else its UUID. TEXT has
- * TEEPERF_MODULE_PATH_SIZE bytes.
- */
-const char *tp_analysis_module_name(const struct teeperf_module *module, char *text);
 /* Nanoseconds from the first record of the trace to TICKS. */
 uint64_t tp_analysis_at_ns(const struct tp_analysis *analysis, uint64_t ticks);
 /* Ticks of the last event of any thread; 0: there is none. */

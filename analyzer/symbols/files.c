@@ -41,24 +41,6 @@ enum tp_symbol_match tp_symbol_files_match(
 		   : TP_MATCH_OTHER;
 }
 
-const char *tp_module_uuid(const struct teeperf_module *module, char *text)
-{
-	static const uint8_t none[sizeof(module->uuid)];
-	size_t at = 0;
-	text[0] = '\0';
-	if (memcmp(module->uuid, none, sizeof(none)) == 0)
-		return text;
-	for (size_t i = 0; i < sizeof(none); i++)
-		at += (size_t)snprintf(text + at, TP_UUID_TEXT_SIZE - at,
-		    i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", module->uuid[i]);
-	return text;
-}
-
-const char *tp_module_name(const struct teeperf_module *module, char *text)
-{
-	return module->path[0] ? strcpy(text, module->path) : tp_module_uuid(module, text);
-}
-
 static const char *debug_dir(const struct search *search, uint32_t index)
 {
 	return index < search->options->debug_dir_count ? search->options->debug_dirs[index]

@@ -7,6 +7,7 @@
 #define TP_SYMBOL_FILES_H
 
 #include "analyzer/symbols/elf/file.h"
+#include "analyzer/trace/modules.h"
 #include "common/err.h"
 
 #include <teeperf/log.h>
@@ -55,15 +56,6 @@ enum tp_symbol_match {
 };
 enum tp_symbol_match tp_symbol_files_match(
     const struct teeperf_module *module, const struct tp_elf_file *elf, const char *path);
-
-/*
- * What a module is called: its path, else its UUID, else the empty string. TEXT has
- * TP_MODULE_NAME_SIZE bytes.
- */
-enum { TP_UUID_TEXT_SIZE = 37, TP_MODULE_NAME_SIZE = TEEPERF_MODULE_PATH_SIZE };
-const char *tp_module_name(const struct teeperf_module *module, char *text);
-/* Its UUID as text, or the empty string. TEXT has TP_UUID_TEXT_SIZE bytes. */
-const char *tp_module_uuid(const struct teeperf_module *module, char *text);
 
 /*
  * The file of a module among those that lie in a folder, whatever they are called: what a build has

@@ -6,8 +6,27 @@
 #include "common/array.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *tp_module_uuid(const struct teeperf_module *module, char *text)
+{
+	static const uint8_t none[sizeof(module->uuid)];
+	size_t at = 0;
+	text[0] = '\0';
+	if (memcmp(module->uuid, none, sizeof(none)) == 0)
+		return text;
+	for (size_t i = 0; i < sizeof(none); i++)
+		at += (size_t)snprintf(text + at, TP_UUID_TEXT_SIZE - at,
+		    i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", module->uuid[i]);
+	return text;
+}
+
+const char *tp_module_name(const struct teeperf_module *module, char *text)
+{
+	return module->path[0] ? strcpy(text, module->path) : tp_module_uuid(module, text);
+}
 
 #define NAMES (UINT64_C(1) << 32)
 #define PAGE UINT64_C(4096)

@@ -16,6 +16,15 @@
 #include <stdint.h>
 #include <teeperf/log.h>
 
+/*
+ * What a module is called: its path, else its UUID, else the empty string. TEXT has
+ * TP_MODULE_NAME_SIZE bytes.
+ */
+enum { TP_UUID_TEXT_SIZE = 37, TP_MODULE_NAME_SIZE = TEEPERF_MODULE_PATH_SIZE };
+const char *tp_module_name(const struct teeperf_module *module, char *text);
+/* Its UUID as text, or the empty string. TEXT has TP_UUID_TEXT_SIZE bytes. */
+const char *tp_module_uuid(const struct teeperf_module *module, char *text);
+
 /* A module's turn at a piece of the names. */
 struct tp_module_turn {
 	uint64_t from;  /* ticks: loaded */

@@ -2,6 +2,7 @@
 // The relation "modules".
 #include "relation.h"
 
+#include "analyzer/trace/modules.h"
 #include "common/clean.h"
 
 #include <stdio.h>
@@ -40,8 +41,8 @@ static struct tp_cell build_id(struct tp_relation_data *data, const struct teepe
 static struct tp_cell name_of(
     struct tp_relation_data *data, const struct teeperf_module *module, bool whole)
 {
-	char text[TEEPERF_MODULE_PATH_SIZE];
-	const char *name = tp_analysis_module_name(module, text);
+	char text[TP_MODULE_NAME_SIZE];
+	const char *name = tp_module_name(module, text);
 	const char *slash = strrchr(name, '/');
 	snprintf(data->made, sizeof(data->made), "%s",
 	    whole   ? module->path
