@@ -379,6 +379,26 @@ static void callers_stand_for_callees(void **state)
 	assert_true(chosen.path_value == 10 + 450 + 50);
 }
 
+// One function is worth more than those with most for their price; what fits beside it is taken.
+static void beside_the_best_one(void **state)
+{
+	(void)state;
+	struct tp_choice items[] = {item(1e6, 0), item(9000, 1000), item(2000, 300), item(500, 10)};
+	const struct tp_workload_node nodes[] = {
+	    node(0, 0, 0), node(1, 0, 1000), node(2, 0, 300), node(3, 0, 10)};
+	const struct tp_choose_options options = {.budget_ns = 10000 * 10,
+	    .cost = cost,
+	    .nodes = nodes,
+	    .node_count = 4,
+	    .path_decay = 0.5};
+	struct tp_chosen chosen;
+	choose(items, 4, &options, &chosen);
+	assert_int_equal(items[1].level, TP_CATEGORY_ALLOW);
+	assert_int_equal(items[2].level, TP_CATEGORY_SKIP);
+	assert_int_equal(items[3].level, TP_CATEGORY_ALLOW);
+	assert_true(chosen.path_value == 1010);
+}
+
 // Recursion: a call of the function itself is a caller that is nearer.
 static void recursion_is_covered_once(void **state)
 {
@@ -436,6 +456,7 @@ int main(void)
 	    cmocka_unit_test(cheap_functions_are_in),
 	    cmocka_unit_test(the_user_decides),
 	    cmocka_unit_test(callers_stand_for_callees),
+	    cmocka_unit_test(beside_the_best_one),
 	    cmocka_unit_test(recursion_is_covered_once),
 	    cmocka_unit_test(many_functions),
 	};

@@ -38,6 +38,24 @@ static void create(uint64_t chunks)
 		fail_msg("%s", err.what);
 }
 
+// In a small table of threads, what is behind it belongs to others.
+static void a_small_table_ends(void **state)
+{
+	(void)state;
+	const struct tp_region_options options = {.chunk_count = 8,
+	    .small_tables = true,
+	    .mode = TEEPERF_MODE_STREAM,
+	    .clock = TEEPERF_CLOCK_TSC};
+	assert_int_equal(tp_region_create(&region, &options, &err), 0);
+	assert_true(region.thread_capacity < TP_REGION_THREADS);
+	struct teeperf_thread *threads = region.header ? (void *)region.threads : NULL;
+	threads[region.thread_capacity].lost = UINT64_MAX;
+	assert_false(tp_region_is_forged(&region));
+	threads[region.thread_capacity - 1].lost = UINT64_MAX;
+	assert_true(tp_region_is_forged(&region));
+	tp_region_release(&region);
+}
+
 // A chunk that the program has from the beginning: anywhere, with memory, out, and never supplied.
 static void owned_chunk(void **state)
 {
@@ -498,6 +516,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(layout),
+	    cmocka_unit_test(a_small_table_ends),
 	    cmocka_unit_test(owned_chunk),
 	    cmocka_unit_test(collects_in_order),
 	    cmocka_unit_test(supply),

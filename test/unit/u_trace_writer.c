@@ -242,6 +242,15 @@ static void an_older_trace_is_kept(void **state)
 	assert_contents(TRACE, "older");
 	assert_int_not_equal(access(TRACE ".old", F_OK), 0);
 
+	// Another recorder has taken the name meanwhile: its trace stays.
+	assert_int_equal(tp_trace_writer_open(&writer, TRACE, false, 0, &err), 0);
+	assert_int_equal(unlink(TRACE), 0);
+	put(TRACE, "another's");
+	tp_trace_writer_discard(&writer);
+	assert_contents(TRACE, "another's");
+	assert_contents(TRACE ".old", "older");
+	assert_int_equal(rename(TRACE ".old", TRACE), 0);
+
 	assert_int_equal(tp_trace_writer_open(&writer, TRACE, false, 0, &err), 0);
 	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
 	assert_contents(TRACE ".old", "older");

@@ -138,6 +138,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 	says '^teeperf record: budget 5%: .*1 of [1-3] functions? was switched off for a part of the time: tiny \(' run.err
 	says 'events cost [0-9.]*%' run.err
 	expect 0 "$TEEPERF" analyze --strict late.trace
+	! grep -h 'has no name' out err || fail '[attached] is taken for a function without a name'
 	says '^budget     5%; .*1 function was switched off for a part of the time' out
 fi
 

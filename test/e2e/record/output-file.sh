@@ -33,6 +33,12 @@ if in_page true 2>err; then
 	says "'small/x.trace': cannot write the trace: No space left on device" err
 	[ ! -e started ] || fail "the program ran although its log is not named"
 fi
+# Below /proc, only a descriptor's link is followed: others may be a program's.
+echo precious >precious
+ln -s precious link.trace
+expect 1 "$TEEPERF" record -o "/proc/self/root$PWD/link.trace" sh -c 'touch started'
+says 'is a symbolic link, which is not followed' err
+[ "$(cat precious)" = precious ] || fail 'a link below /proc was followed'
 # A FIFO is not waited for.
 mkfifo fifo
 expect 1 "$TEEPERF" record -o fifo sh -c 'touch started'

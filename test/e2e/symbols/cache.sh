@@ -144,3 +144,13 @@ command -v debuginfod-find >/dev/null || {
 	table again --debuginfod one.trace
 	says "--debuginfod: cannot find 'debuginfod-find'" err
 }
+
+# Odd names are not kept, and what is kept is not called damaged for them.
+rm -rf cache
+expect 0 "$TEEPERF" cc -g -O1 "$lib/odd_symbols.c" -Wl,--build-id -o odd
+expect 0 "$TEEPERF" record -q -o odd.trace -- ./odd
+for look in first second; do
+	table $look odd.trace
+	! grep 'symbol cache' err || fail "the $look look: $(cat err)"
+done
+cmp first second

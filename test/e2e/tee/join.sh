@@ -367,6 +367,12 @@ END
 expect 0 "$TEEPERF" join -o joined.trace host.trace tee.trace
 says 'records? of the TEE' err
 host_is_kept
+# In place of the host's trace, which has another name.
+cp host.trace own.trace
+ln own.trace kept.trace
+expect 0 "$TEEPERF" join -o own.trace own.trace tee.trace
+cmp own.trace joined.trace
+cmp kept.trace host.trace
 
 # ---- events that are missing in the host's trace are still missing
 host <<'END'
