@@ -65,6 +65,41 @@ static uint64_t records_in(uint64_t number)
 	return count;
 }
 
+static bool is_in(const void *address, const void *log)
+{
+	const uint64_t offset = (uint64_t)(uintptr_t)address - (uint64_t)(uintptr_t)log;
+	return offset < REGION;
+}
+
+// The log is elsewhere and has no chunk: losses are counted where it is now, also those that arch/
+// counts without the runtime.
+static void test_losses_elsewhere(void **state)
+{
+	(void)state;
+	begin(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 5;
+	serve(0);
+	void *at = map_at(0);
+	assert_int_equal(__teeperf_enter(at, REGION), 1);
+	assert_int_not_equal(event(0x400000), TEEPERF_POSITION_OFF);
+	assert_true(is_in(__teeperf_thread.lost_place, at));
+	__teeperf_exit();
+	assert_false(is_in(__teeperf_thread.lost_place, at));
+	unmap(at);
+	assert_nothing_points_there();
+	const struct teeperf_thread *thread =
+	    (const void *)((char *)header + header->threads_offset);
+	assert_int_equal(thread->lost, 0);
+	at = map_at(4096);
+	assert_int_equal(__teeperf_enter(at, REGION), 1);
+	for (int i = 0; i < 100; i++)
+		event(0x400000);
+	assert_in_range(thread->lost, 100, 104); // with the border's
+	assert_true(is_in(__teeperf_thread.lost_place, at));
+	__teeperf_exit();
+	unmap(at);
+}
+
 static void test_comes_and_goes(void **state)
 {
 	(void)state;
@@ -366,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 	    TEST(test_comes_and_goes),
+	    TEST(test_losses_elsewhere),
 	    TEST(test_chunks_anywhere),
 	    TEST(test_counts_are_handed_over),
 	    TEST(test_another_log),
