@@ -113,14 +113,62 @@ static bool make_settings(
 	return true;
 }
 
-// In the child: become the program as soon as `start` is closed, or tell the parent through
-// `report` why not.
+// Signals that came before the program did, which begins without them.
+struct early {
+	sigset_t keyboards; // for both; the child has those that came when it was there
+	sigset_t ours;      // that others sent to us, to be passed on
+};
+
+// Take them over. pre: the child is there, and has not looked at its own.
+static struct early take_early(struct tp_launch *launch)
+{
+	const struct timespec now = {0};
+	struct early early;
+	sigset_t pending;
+	sigemptyset(&early.keyboards);
+	sigemptyset(&early.ours);
+	sigpending(&pending);
+	for (int number = 1; number < NSIG; number++) {
+		sigset_t one;
+		siginfo_t info;
+		if (number == SIGCHLD || sigismember(&pending, number) != 1 ||
+		    sigismember(&launch->taken, number) != 1 ||
+		    (number == SIGINT && launch->background))
+			continue;
+		sigemptyset(&one);
+		sigaddset(&one, number);
+		if (sigtimedwait(&one, &info, &now) != number)
+			continue;
+		launch->interrupts += number == SIGINT;
+		sigaddset(info.si_code == SI_KERNEL ? &early.keyboards : &early.ours, number);
+	}
+	return early;
+}
+
+// In the child: those that it has missed come when signals are not blocked any more.
+static void repeat_early(const struct early *early)
+{
+	sigset_t pending;
+	sigpending(&pending);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&early->ours, number) == 1 ||
+		    (sigismember(&early->keyboards, number) == 1 &&
+			sigismember(&pending, number) != 1))
+			kill(getpid(), number);
+}
+
+// In the child: become the program as soon as `start` says which signals came before, or tell the
+// parent through `report` why not.
 static _Noreturn void become(struct tp_launch *launch, char *const *argv, char **environment,
     bool away, int start, int report)
 {
-	char none;
-	while (read(start, &none, 1) < 0 && errno == EINTR)
-		;
+	struct early early;
+	ssize_t size;
+	do {
+		size = read(start, &early, sizeof(early));
+	} while (size < 0 && errno == EINTR);
+	if (size == sizeof(early))
+		repeat_early(&early);
 	tp_launch_restore(launch);
 	if (!away || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
 		execvpe(argv[0], argv, environment);
@@ -156,25 +204,6 @@ static int report_failure(struct tp_launch *launch, const char *program, struct 
 	return tp_err_system(err, launch->start_errno, NULL, "cannot run '%s'", program);
 }
 
-// Signals that came before the program was there, and were for both: the keyboard's.
-static void pass_on(struct tp_launch *launch, const sigset_t *early)
-{
-	const struct timespec now = {0};
-	for (int number = 1; number < NSIG; number++) {
-		if (number == SIGCHLD || sigismember(early, number) != 1 ||
-		    sigismember(&launch->taken, number) != 1 ||
-		    (number == SIGINT && launch->background))
-			continue;
-		sigset_t one;
-		sigemptyset(&one);
-		sigaddset(&one, number);
-		if (sigtimedwait(&one, NULL, &now) != number)
-			continue;
-		launch->interrupts += number == SIGINT;
-		kill(launch->pid, number);
-	}
-}
-
 int tp_launch_start(struct tp_launch *launch, char *const *argv,
     const struct tp_launch_settings *settings, struct tp_err *err)
 {
@@ -200,9 +229,6 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 		r = tp_err_system(err, errno, NULL, "cannot make a pipe");
 		goto out;
 	}
-	// It begins without them.
-	sigset_t early;
-	sigpending(&early);
 	const pid_t pid = fork();
 	if (pid < 0) {
 		r = tp_err_system(err, errno, NULL, "cannot start another process");
@@ -219,6 +245,8 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 	__atomic_store_n(&launch->pid, pid, __ATOMIC_RELAXED);
 	if (launch->begin)
 		launch->begin(launch->context, pid);
+	const struct early early = take_early(launch);
+	tp_write_all(pipe_fds[3], &early, sizeof(early));
 	for (int i = 1; i < 4; i++) {
 		close(pipe_fds[i]);
 		pipe_fds[i] = -1;
@@ -226,8 +254,6 @@ int tp_launch_start(struct tp_launch *launch, char *const *argv,
 	launch->start_errno = read_report(pipe_fds[0]);
 	if (launch->start_errno)
 		r = report_failure(launch, argv[0], err);
-	else
-		pass_on(launch, &early);
 out:
 	for (int i = 0; i < 4; i++) {
 		if (pipe_fds[i] >= 0)
