@@ -246,15 +246,25 @@ static enum stop await_interrupt(
 	}
 }
 
-// Ours, and asked to stop: now, or by an earlier try in which it did not in time.
-static bool seize(pid_t tid, int *error)
+// Ours, and asked to stop: now, or by an earlier try in which it did not in time. False: *ERROR,
+// which is ESRCH for a thread that is ending, and *TRACER if another process traces it.
+static bool seize(pid_t tid, int *error, int *tracer)
 {
-	int tracer = 0;
-	if (trace(PTRACE_SEIZE, tid, 0, (void *)PTRACE_O_TRACESYSGOOD))
-		return true;
-	*error = errno;
-	tp_proc_scan(tid, "status", "TracerPid: %d", &tracer);
-	return tracer == (int)syscall(SYS_gettid);
+	// One that traced it may have let it go before we look.
+	for (int tries = 0; tries < 3; tries++) {
+		*error = *tracer = 0;
+		if (trace(PTRACE_SEIZE, tid, 0, (void *)PTRACE_O_TRACESYSGOOD))
+			return true;
+		*error = errno;
+		char state = 'X';
+		tp_proc_scan(tid, "status", "State: %c", &state);
+		if (*error == EPERM && (state == 'Z' || state == 'X'))
+			*error = ESRCH;
+		tp_proc_scan(tid, "status", "TracerPid: %d", tracer);
+		if (*tracer || *error != EPERM)
+			break;
+	}
+	return *tracer == (int)syscall(SYS_gettid);
 }
 
 // The process may have called exec since its runtime was found, or be another one that has its
@@ -524,9 +534,15 @@ static void forget_late(struct tp_pid *target, pid_t tid)
 static enum tp_pid_outcome stop_and_call(struct tp_pid *target, pid_t tid,
     enum teeperf_late_command command, const char *path, uint64_t *result, int *error)
 {
-	*error = 0;
-	if (!seize(tid, error))
-		return *error == ESRCH ? TP_PID_GONE : TP_PID_REFUSED;
+	int tracer;
+	if (!seize(tid, error, &tracer)) {
+		if (*error == ESRCH)
+			return TP_PID_GONE;
+		if (!tracer)
+			return TP_PID_REFUSED;
+		*error = tracer;
+		return TP_PID_TRACED;
+	}
 	// Until it gets a processor it is not stopped, but waits as it would without us.
 	uint64_t before = tp_clock_monotonic_ns();
 	const bool again = *error;

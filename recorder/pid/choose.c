@@ -196,6 +196,9 @@ static bool try_all(struct request *request, const struct candidates *found, int
 			case TP_PID_REFUSED:
 				request->status = tp_pid_refused(target->pid, error, request->err);
 				return true;
+			case TP_PID_TRACED:
+				request->status = tp_pid_traced(target->pid, error, request->err);
+				break;
 			case TP_PID_FAILED:
 				request->status = tp_err_set(request->err, TP_ERR_LIMIT, NULL,
 				    "thread %d of process %d could not run the runtime: its stack "

@@ -203,6 +203,18 @@ static uint32_t owner_of(pid_t pid)
 	return user;
 }
 
+int tp_pid_traced(pid_t pid, int tracer, struct tp_err *err)
+{
+	char name[NAME_SIZE] = "";
+	int process = tracer;
+	tp_proc_scan(tracer, "status", "Tgid: %d", &process);
+	tp_proc_read(process, "comm", name, sizeof(name));
+	name[strcspn(name, "\n")] = '\0';
+	return tp_err_set(err, TP_ERR_LIMIT, NULL,
+	    "process %d is already traced by '%s' (process %d): end that first", (int)pid, name,
+	    process);
+}
+
 int tp_pid_refused(pid_t pid, int error, struct tp_err *err)
 {
 	int scope = 0;
@@ -263,7 +275,6 @@ static int check_process(pid_t pid, struct tp_err *err)
 {
 	int number = 0;
 	char state = '?';
-	char name[NAME_SIZE] = "";
 	if (!tp_proc_scan(pid, "status", "Tgid: %d", &number))
 		return tp_err_set(
 		    err, TP_ERR_NOT_FOUND, NULL, "process %d does not exist", (int)pid);
@@ -290,13 +301,8 @@ static int check_process(pid_t pid, struct tp_err *err)
 		    "process %d can only read and write (seccomp's strict mode), so it cannot "
 		    "open the log: start it with 'teeperf record'",
 		    (int)pid);
-	if (tp_proc_scan(pid, "status", "TracerPid: %d", &number) && number) {
-		tp_proc_read(number, "comm", name, sizeof(name));
-		name[strcspn(name, "\n")] = '\0';
-		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "process %d is already traced by '%s' (process %d): end that first", (int)pid,
-		    name, number);
-	}
+	if (tp_proc_scan(pid, "status", "TracerPid: %d", &number) && number)
+		return tp_pid_traced(pid, number, err);
 	return 0;
 }
 

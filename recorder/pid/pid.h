@@ -60,6 +60,7 @@ enum tp_pid_outcome {
 	TP_PID_GONE,    /* the thread has ended */
 	TP_PID_UNFIT,   /* it cannot be used now */
 	TP_PID_REFUSED, /* *error: by the kernel */
+	TP_PID_TRACED,  /* *error: by that thread, a recorder's or a debugger's */
 	TP_PID_FAILED,  /* it crashed in the call, which was undone */
 	TP_PID_LATE,    /* it did not run at all; undone */
 	TP_PID_OTHER,   /* it runs another program now; nothing was called */
@@ -92,6 +93,9 @@ int tp_pid_pattern_read(struct tp_pid_pattern *pattern, const char *text, struct
 /* The processes that it fits but this one, by rising numbers, *PIDS to be freed. 0 or an error. */
 int tp_pid_match(
     const struct tp_pid_pattern *pattern, pid_t **pids, size_t *count, struct tp_err *err);
+
+/* Says that process PID is traced by thread TRACER. Returns a tp_error. */
+int tp_pid_traced(pid_t pid, int tracer, struct tp_err *err);
 
 /* Why process PID cannot be traced, ERROR being what the kernel said. Returns a tp_error. */
 int tp_pid_refused(pid_t pid, int error, struct tp_err *err);

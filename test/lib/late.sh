@@ -9,10 +9,21 @@ mkfifo commands
 # start KIND...: a program with such threads; sets $program.
 start() {
 	begin late sh -c 'exec ./late "$@" <commands' sh "$@"
+	is_there
+}
+# is_there: what 'begin late' started is ready; sets $program, its own number for itself.
+is_there() {
 	exec 3>commands
 	await late.out ready
 	program=$(sed -n 's/^ready //p' late.out)
 	told=0
+}
+# find_outside: the same in a namespace of processes of its own; $program is its number here.
+find_outside() {
+	inner=$program
+	for program in $(tree $begun); do
+		! grep -q "^NSpid:.*[[:space:]]$inner\$" "/proc/$program/status" || break
+	done
 }
 # go AMOUNT: each thread makes AMOUNT calls.
 go() {

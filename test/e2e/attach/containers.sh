@@ -18,10 +18,7 @@ inside() {
 	$nobody unshare --user --map-root-user --mount true 2>/dev/null || return 1
 	begin late $nobody unshare --user --map-root-user --mount \
 		sh -c "$1 && exec ./late futex <commands"
-	exec 3>commands
-	await late.out ready
-	program=$(sed -n 's/^ready //p' late.out)
-	told=0
+	is_there
 }
 
 mkdir -m 755 ours
@@ -46,13 +43,8 @@ fi
 # Another one has its number inside.
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	begin late unshare --pid --fork --mount-proc sh -c './late futex <commands 3>&- & wait'
-	exec 3>commands
-	await late.out ready
-	told=0
-	for program in $(tree $begun); do
-		! grep -q "^NSpid:.*[[:space:]]$(sed -n 's/^ready //p' late.out)\$" \
-			/proc/$program/status || break
-	done
+	is_there
+	find_outside
 	attach numbers
 	go 700
 	expect 0 "$TEEPERF" ctl status "$program"
@@ -66,10 +58,7 @@ fi
 
 # A killed recorder's log is the user's whose process it recorded.
 begin late $nobody sh -c 'exec ./late futex <commands'
-exec 3>commands
-await late.out ready
-program=$(sed -n 's/^ready //p' late.out)
-told=0
+is_there
 attach killed
 go 700
 kill -KILL "$recorder"
@@ -142,6 +131,9 @@ for try in 1 2 3 4 5 6 7 8; do
 	' 0 1' | ' 1 0' | ' 0 0') ;;
 	*) fail "two recorders ended with$codes: $(cat left.err right.err)" ;;
 	esac
+	[ "$codes" = ' 0 0' ] ||
+		grep -Eq 'is (being )?recorded|is already traced by' left.err right.err ||
+		fail "no true reason: $(cat left.err right.err)"
 	go 100
 done
 over

@@ -70,10 +70,7 @@ done
 "$TEEPERF" cc -O1 -o late "$lib/late_program.c" -lpthread
 if unshare -m true 2>/dev/null; then
 	begin late unshare -m sh -c 'mount -t tmpfs tmpfs /dev/shm && exec ./late futex <commands'
-	exec 3>commands
-	await late.out ready
-	program=$(sed -n 's/^ready //p' late.out)
-	told=0
+	is_there
 	attach apart
 	go 700
 	expect 0 "$TEEPERF" ctl stop "$recorder"
@@ -108,10 +105,8 @@ EOC
 	await_true 'grep -q "recording process" inside.err || grep -q ns_last_pid late.err' \
 		'a recorder inside'
 	if [ "$(cat inside.recorder)" = $free ]; then
-		for program in $(tree $begun); do
-			! grep -q "^NSpid:.*[[:space:]]$(sed -n 's/^ready //p' late.out)\$" \
-				/proc/$program/status || break
-		done
+		program=$(sed -n 's/^ready //p' late.out)
+		find_outside
 		told=0
 		refused '(is recorded already|is being recorded)' --pid "$program"
 		for recorder in $(tree $begun); do
@@ -135,10 +130,7 @@ if other_users; then
 	chmod 777 . commands
 	begin late setpriv --reuid=65534 --regid=65534 --clear-groups sh \
 		-c 'exec ./late futex <commands'
-	exec 3>commands
-	await late.out ready
-	program=$(sed -n 's/^ready //p' late.out)
-	told=0
+	is_there
 	attach theirs
 	go 700
 	expect 0 "$TEEPERF" ctl stop "$recorder"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Proves that Ctrl-C on a terminal is for the program, whenever it comes: also while 'record' starts;
-# and that a program which the second one ends has not been left running.
+# Proves that Ctrl-C on a terminal is for the program, whenever it comes: also while 'record'
+# starts; and that a program which the second one ends has not been left running.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake= # the functions are where the trace says
