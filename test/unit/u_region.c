@@ -38,7 +38,7 @@ static void create(uint64_t chunks)
 		fail_msg("%s", err.what);
 }
 
-// In a small table of threads, what is behind it belongs to others.
+// In a small table of threads, the memory behind it belongs to others.
 static void a_small_table_ends(void **state)
 {
 	(void)state;

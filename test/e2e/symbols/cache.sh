@@ -145,7 +145,7 @@ command -v debuginfod-find >/dev/null || {
 	says "--debuginfod: cannot find 'debuginfod-find'" err
 }
 
-# Odd names are not kept, and what is kept is not called damaged for them.
+# Odd names are not kept, nor is a folder with such a name taken for damaged.
 rm -rf cache
 expect 0 "$TEEPERF" cc -g -O1 "$lib/odd_symbols.c" -Wl,--build-id -o odd
 expect 0 "$TEEPERF" record -q -o odd.trace -- ./odd
