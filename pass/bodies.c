@@ -234,15 +234,16 @@ static void begin_with_test(const struct tp_sequence *sequence, const struct tp_
 }
 
 /*
- * Where control can return to the function from above, both bodies report it. Then the function
- * tests not its own gate but gates[0]: so a call that is in the first body began while nothing was
- * recorded, and that is its position. A function that is left out while others are recorded runs in
- * the second body, which looks at both gates.
+ * Where exceptions may end in the function, both bodies report it. Then the function tests not its
+ * own gate but gates[0]: so a call that is in the first body began while nothing was recorded, and
+ * that is its position. Such a function, if left out while others are recorded, runs in the second
+ * body, which looks at both gates. All others, also those that clean up and let exceptions pass,
+ * run in the first body then and report nothing: whoever catches does.
  */
 bool tp_bodies_inject(struct tp_sequence *sequence, const struct tp_target *target)
 {
 	LLVMValueRef function = target->function;
-	const bool catches = tp_inject_lands(function);
+	const bool catches = tp_inject_catches(sequence->pass, function);
 	char *name = tp_sequence_plain_name(function, ".recorded");
 	char *section = name ? malloc(sizeof(SECTION) + strlen(name)) : NULL;
 	if (section) {

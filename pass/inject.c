@@ -158,21 +158,42 @@ bool tp_inject_needs_position(const struct tp_pass *pass, LLVMValueRef instructi
 	return may_return_twice(instruction) || switches_stack(pass, instruction);
 }
 
-bool tp_inject_lands(LLVMValueRef function)
+// Whether the program ends where an exception lands, as behind noexcept: nothing is called there
+// but what ends it.
+static bool ends_program(LLVMValueRef pad)
 {
-	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i))
-		if (LLVMIsALandingPadInst(i))
-			return true;
-	return false;
+	static const char *const ending[] = {
+	    "__clang_call_terminate", "_ZSt9terminatev", "__cxa_begin_catch"};
+	LLVMValueRef i = pad;
+	for (; i && !LLVMIsAUnreachableInst(i); i = LLVMGetNextInstruction(i)) {
+		if (LLVMIsATerminatorInst(i))
+			return false;
+		if (!LLVMIsACallInst(i) || LLVMIsAIntrinsicInst(i))
+			continue;
+		LLVMValueRef function = tp_function_of(LLVMGetCalledValue(i));
+		const char *name = function ? tp_function_name(function, NULL) : "";
+		bool known = false;
+		for (size_t e = 0; e < sizeof(ending) / sizeof(ending[0]); e++)
+			known |= !strcmp(name, ending[e]);
+		if (!known)
+			return false;
+	}
+	return i != NULL;
+}
+
+// Whether an exception may end at a landing pad, and the function go on.
+static bool may_catch(LLVMValueRef pad)
+{
+	return LLVMGetNumClauses(pad) && !ends_program(pad);
 }
 
 // Whether control can come back into a function from above it without a return: at landing pads
-// (those that only clean up do not count if `catching`), and behind calls that may return twice or
-// switch stacks.
+// (if `catching`, at those only that may catch), and behind calls that may return twice or switch
+// stacks.
 static bool comes_back(const struct tp_pass *pass, LLVMValueRef function, bool catching)
 {
 	for (LLVMValueRef i = tp_instruction_first(function); i; i = tp_instruction_next(i))
-		if ((LLVMIsALandingPadInst(i) && (!catching || LLVMGetNumClauses(i))) ||
+		if ((LLVMIsALandingPadInst(i) && (!catching || may_catch(i))) ||
 		    tp_inject_needs_position(pass, i))
 			return true;
 	return false;
@@ -351,6 +372,7 @@ void tp_inject_off(struct tp_sequence *sequence, const struct tp_target *target)
 	    .scope_location = tp_llvm_function_location(target->function),
 	    .target = target};
 	prepare(in.function);
-	inject_resyncs(&in, LLVMConstInt(sequence->i64, TEEPERF_POSITION_OFF, 0));
+	if (tp_inject_catches(sequence->pass, in.function))
+		inject_resyncs(&in, LLVMConstInt(sequence->i64, TEEPERF_POSITION_OFF, 0));
 	LLVMDisposeBuilder(in.builder);
 }

@@ -11,16 +11,12 @@ bool tp_inject_catches(const struct tp_pass *pass, LLVMValueRef function);
 /* Put count, enter, exit and resync records into one function. */
 void tp_inject(struct tp_sequence *sequence, struct tp_target *target);
 
-/*
- * Whether exceptions lead into the function; whether behind this instruction, no exception, control
- * may come back too.
- */
-bool tp_inject_lands(LLVMValueRef function);
+/* Whether control may come back behind this instruction, without an exception. */
 bool tp_inject_needs_position(const struct tp_pass *pass, LLVMValueRef instruction);
 
 /*
- * No records, but resyncs where exceptions lead into it, for activations that began while nothing
- * was recorded.
+ * No records, but if it catches, resyncs where exceptions lead into it, for activations that began
+ * while nothing was recorded.
  */
 void tp_inject_off(struct tp_sequence *sequence, const struct tp_target *target);
 

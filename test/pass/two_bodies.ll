@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ; TEEPERF_SHAPE=dual: a function is one test of its gate and its body as it was; the records are in a second body, which
-; names the first. Where exceptions land it is gates[0] that is tested, and both bodies say so. What cannot have two
+; names the first. Where exceptions may end it is gates[0] that is tested, and both bodies say so. What cannot have two
 ; bodies has its records in line. On x86-64 the test is bytes before the function's own code, and a jump can be made with
 ; any arguments; elsewhere it is code, and a call that takes the function's place.
 ; REQUIRES: llvm-at-least-15
@@ -71,22 +71,59 @@ define linkonce_odr signext i8 @shared(ptr noundef %to) alwaysinline comdat {
 }
 
 ; It began while nothing was recorded: TEEPERF_POSITION_OFF.
-; BOTH-LABEL: define void @lands(
+; BOTH-LABEL: define void @catches(
 ; X86-SAME: prologue {{.*}}getelementptr ({{.*}} @__teeperf_functions, i64 8)
 ; CHECK: load volatile i8, ptr getelementptr ({{.*}} @__teeperf_functions, i64 8)
 ; BOTH: landingpad
-; BOTH-NEXT: cleanup
-; BOTH-NEXT: call void @__teeperf_resync(i64 1, i64 ptrtoint (ptr @lands.teeperf to i64))
-; CHECK: musttail call void @lands.recorded()
+; BOTH-NEXT: catch
+; BOTH-NEXT: call void @__teeperf_resync(i64 1, i64 ptrtoint (ptr @catches.teeperf to i64))
+; CHECK: musttail call void @catches.recorded()
 ; CHECK-NEXT: ret void
-define void @lands() personality ptr @__gxx_personality_v0 {
+define void @catches() personality ptr @__gxx_personality_v0 {
+  %r = invoke i32 @other(i32 1) to label %done unwind label %pad
+done:
+  ret void
+pad:
+  %e = landingpad { ptr, i32 } catch ptr null
+  %n = call i32 @other(i32 2)
+  ret void
+}
+
+; What only cleans up, or ends the program there, has its own gate: whoever catches says so.
+; BOTH-LABEL: define void @cleans(
+; X86-SAME: prologue {{.*}}getelementptr ({{.*}} @__teeperf_functions, i64 12)
+; CHECK: load volatile i8, ptr getelementptr ({{.*}} @__teeperf_functions, i64 12)
+; BOTH: landingpad
+; BOTH-NEXT: cleanup
+; BOTH-NEXT: call i32 @other(i32 2)
+define void @cleans() personality ptr @__gxx_personality_v0 {
   %r = invoke i32 @other(i32 1) to label %done unwind label %pad
 done:
   ret void
 pad:
   %e = landingpad { ptr, i32 } cleanup
+  %n = call i32 @other(i32 2)
   resume { ptr, i32 } %e
 }
+
+; BOTH-LABEL: define void @ends(
+; X86-SAME: prologue {{.*}}getelementptr ({{.*}} @__teeperf_functions, i64 13)
+; CHECK: load volatile i8, ptr getelementptr ({{.*}} @__teeperf_functions, i64 13)
+; BOTH: landingpad
+; BOTH-NEXT: catch
+; BOTH-NEXT: extractvalue
+; BOTH-NEXT: call void @__clang_call_terminate
+define void @ends() personality ptr @__gxx_personality_v0 {
+  %r = invoke i32 @other(i32 1) to label %done unwind label %pad
+done:
+  ret void
+pad:
+  %e = landingpad { ptr, i32 } catch ptr null
+  %what = extractvalue { ptr, i32 } %e, 0
+  call void @__clang_call_terminate(ptr %what)
+  unreachable
+}
+declare void @__clang_call_terminate(ptr)
 
 ; BOTH-LABEL: define i32 @stack_variadic(
 ; CHECK: asm {{.*}}__teeperf_slow
@@ -213,7 +250,10 @@ define void @kept_noreturn() noreturn {
 ; BOTH-NEXT: ret i32
 ; BOTH-LABEL: define internal signext i8 @shared.recorded(ptr noundef %to)
 ; BOTH-SAME: section ".text.unlikely.teeperf.shared.recorded" comdat($shared)
-; BOTH-LABEL: define internal void @lands.recorded(
+; BOTH-LABEL: define internal void @catches.recorded(
+; BOTH: landingpad
+; BOTH: call void @__teeperf_resync(i64 %
+; BOTH-LABEL: define internal void @cleans.recorded(
 ; BOTH: landingpad
 ; BOTH: call void @__teeperf_resync(i64 %
 ; X86: attributes #[[SECOND]] = {{{.*}}noinline noredzone{{.*}}}
