@@ -130,6 +130,11 @@ expect 1 tune --build 'make -B -C app CC="clang-19 -w" || make -B -C app CC="gcc
 says "has no inventory.*CC='teeperf cc'" err
 ls app | grep -q teeperf- && fail "copies were left over: $(ls app)"
 
+# A list that cannot be written is refused before anything is built.
+expect 1 tune -o missing/list.allow -- touch built -- ./app/app word
+says "'missing/list.allow': cannot write the list: No such file or directory" err
+[ ! -e built ] || fail "it was built for a list that cannot be written"
+
 # Programs that are no product, builds that fail, programs that change.
 printf '#!/bin/sh\nexec ./app/app word\n' >script
 chmod +x script

@@ -29,6 +29,9 @@ __attribute__((noinline)) void hot(unsigned i)
 __attribute__((noinline)) void work(int rounds)
 {
 	spin(20000);
+	// More of its own than the cost of recording all these calls, or no time of it is seen.
+	for (unsigned i = 0; i < 40000; i++)
+		sink = sink + i;
 	for (int i = 0; i < rounds; i++)
 		hot(i);
 }

@@ -38,6 +38,15 @@ expect 0 "$TEEPERF" diff old1.trace old2.trace old3.trace -- new1.trace new2.tra
 says '^after +new1\.trace and others \(3 runs, complete\)' out
 says '^ *306 ns +434 ns +\+128 ns +\+41\.7% +0\.[01][0-9]* ' out
 
+# Changes of a thousand per cent and more are numbers, too.
+run far 1210 3 4096
+run farther 25000 3 4096
+expect 0 "$TEEPERF" diff old1.trace far.trace
+says '\+1110%' out
+expect 0 "$TEEPERF" diff old1.trace farther.trace
+says '\+24900%' out
+! grep 'e+' out || fail "a share is in powers of ten"
+
 # A row for each function, and for each path; each format says the same.
 expect 0 "$TEEPERF" diff --format csv old1.trace new1.trace
 says '^300,390,90,0\.300000,,300,390,90,0\.300000,,3,3,0\.000000,,"a, ""b""",,"a, ""b""","a, ""b"""$' out
