@@ -156,7 +156,8 @@ static void add_link(
 	static const char *const exported[] = {"thread", "slow", "record", "record_untimed",
 	    "record_position", "count", "resync", "module", "module_gone", "counted",
 	    "counted_gone", "switch", "is_on", "poll", "home", "leave", "arrive", "context_leave",
-	    "context_arrive", "region", "enter", "exit", "thread_over", "over"};
+	    "context_arrive", "region", "enter", "exit", "thread_over", "over", "mark", "mark_gate",
+	    "border", "command", "module_add", "module_remove", "tee_log", "why"};
 	if (!plan->has_linker && tools->linker[0]) {
 		add(line, "-fuse-ld=lld");
 		add(line, "--ld-path=%s", tools->linker);
