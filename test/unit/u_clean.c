@@ -64,7 +64,7 @@ static void text_is_cleaned(void **state)
 	    {"\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8\xe2\x80\xa9", "??????????????"},
 	    // What XML has no place for, U+FFFE and U+FFFF, and their neighbour, U+FFFD.
 	    {"\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd", "??????\xef\xbf\xbd"},
-	    // Neighbours of those that are removed: a joiner, a hyphen, a narrow space, an Arabic letter.
+	    // Neighbours of all these: a joiner, a hyphen, a narrow space, an Arabic letter.
 	    {"\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xaf\xd8\x9b",
 		"\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xaf\xd8\x9b"},
 	};

@@ -41,6 +41,7 @@ expect 0 cc -O2 loads.c -o plain -ldl
 for program in loads linked plain; do
 	expect 0 "$TEEPERF" record -q -o $program.trace -- ./$program
 	"$TEEPERF" query --format csv $program.trace \
-		'SELECT kind, name FROM marks ORDER BY kind, name' >got 2>notes || fail "$(cat notes)"
+		'SELECT kind, name FROM marks ORDER BY kind, name' >got 2>notes ||
+		fail "$(cat notes)"
 	printf 'kind,name\nmark,mark\nphase,phase\n' | diff - got || fail "$program: its marks"
 done
