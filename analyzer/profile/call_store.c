@@ -217,7 +217,7 @@ static void mark_call(void *context, const struct tp_call *call)
 	load->sink.stop = given_up(load->store);
 }
 
-// The index of a new wide call, plus 1; 0: no memory.
+// The index of a new wide call; 0, too: no memory.
 static uint32_t add_wide(struct load *load, const struct tp_call *call)
 {
 	struct tp_stored_thread *to = load->to;
@@ -229,13 +229,13 @@ static uint32_t add_wide(struct load *load, const struct tp_call *call)
 	    .end = call->end,
 	    .duration = call->duration,
 	    .self = call->self,
-	    .cost = call->cost,
+	    .net = call->net,
 	    .off = call->off,
 	    .self_off = call->self_off,
 	    .how = (uint8_t)call->how,
 	    .away = call->away,
 	};
-	return to->wide_count;
+	return to->wide_count - 1;
 }
 
 static void put_call(void *context, const struct tp_call *call)
@@ -245,17 +245,17 @@ static void put_call(void *context, const struct tp_call *call)
 	if (row >= load->to->rows)
 		return;
 	const uint64_t parent = call->parent ? marks_row(&load->marks, call->parent) : UINT64_MAX;
-	const bool wide = call->how || call->away || call->duration > UINT32_MAX ||
-			  call->cost > UINT32_MAX || call->end - call->start != call->duration ||
-			  call->off.blocked || call->off.preempted;
+	const bool wide = call->how || call->away || call->duration >= UINT32_MAX ||
+			  call->end - call->start != call->duration || call->off.blocked ||
+			  call->off.preempted;
 	load->to->calls[row] = (struct tp_packed_call){
 	    .start = call->start,
-	    .duration = (uint32_t)call->duration,
-	    .self = (uint32_t)call->self,
-	    .cost = (uint32_t)call->cost,
+	    .duration = wide ? UINT32_MAX : (uint32_t)call->duration,
+	    .self = wide ? add_wide(load, call) : (uint32_t)call->self,
+	    .cost = (uint32_t)(call->duration - call->net.inclusive),
+	    .self_cost = (uint32_t)(call->self - call->net.self),
 	    .path = call->node < load->node_count ? load->of_node[call->node] : 0,
 	    .parent = parent < load->to->rows ? (uint32_t)parent : UINT32_MAX,
-	    .wide = wide ? add_wide(load, call) : 0,
 	};
 	load->sink.stop = load->no_memory || given_up(load->store);
 }

@@ -21,13 +21,13 @@
 #define TP_CALL_NONE UINT64_MAX
 
 struct tp_packed_call {
-	uint64_t start; /* ticks */
-	uint32_t duration;
-	uint32_t self;
-	uint32_t cost;
+	uint64_t start;    /* ticks */
+	uint32_t duration; /* UINT32_MAX: the next three do not say it */
+	uint32_t self;     /* or its index in wide */
+	uint32_t cost;     /* of duration */
+	uint32_t self_cost;
 	uint32_t path;
 	uint32_t parent; /* row of its caller in this thread; UINT32_MAX: none */
-	uint32_t wide;   /* 1 + index in wide; 0: the above says it all */
 };
 
 /* What does not fit above. */
@@ -35,7 +35,7 @@ struct tp_wide_call {
 	uint64_t end;
 	uint64_t duration;
 	uint64_t self;
-	uint64_t cost;
+	struct tp_net net;
 	struct tp_off off;
 	struct tp_off self_off;
 	uint8_t how;
@@ -74,7 +74,7 @@ struct tp_stored_call {
 	uint64_t end;
 	uint64_t duration; /* as in struct tp_call */
 	uint64_t self;
-	uint64_t cost;
+	struct tp_net net;
 	struct tp_off off; /* of duration, without a processor */
 	struct tp_off self_off;
 	uint64_t parent; /* row in this thread, or TP_CALL_NONE */
@@ -98,6 +98,11 @@ int tp_call_store_load(struct tp_call_store *store, uint32_t thread, struct tp_e
 /* Give the memory of a thread's calls back; they can be loaded again. */
 void tp_call_store_forget(struct tp_call_store *store, uint32_t thread);
 
+static inline bool tp_packed_is_wide(const struct tp_packed_call *call)
+{
+	return call->duration == UINT32_MAX;
+}
+
 /* Call number ROW (below rows) of the loaded thread. */
 static inline void tp_call_store_get(
     const struct tp_stored_thread *thread, uint64_t row, struct tp_stored_call *call)
@@ -108,16 +113,16 @@ static inline void tp_call_store_get(
 	    .end = packed->start + packed->duration,
 	    .duration = packed->duration,
 	    .self = packed->self,
-	    .cost = packed->cost,
+	    .net = {packed->duration - packed->cost, packed->self - packed->self_cost},
 	    .parent = packed->parent == UINT32_MAX ? TP_CALL_NONE : packed->parent,
 	    .path = packed->path,
 	};
-	if (packed->wide) {
-		const struct tp_wide_call *wide = &thread->wide[packed->wide - 1];
+	if (tp_packed_is_wide(packed)) {
+		const struct tp_wide_call *wide = &thread->wide[packed->self];
 		call->end = wide->end;
 		call->duration = wide->duration;
 		call->self = wide->self;
-		call->cost = wide->cost;
+		call->net = wide->net;
 		call->off = wide->off;
 		call->self_off = wide->self_off;
 		call->how = wide->how;

@@ -35,9 +35,10 @@ static void leave(void *context, const struct tp_call *call)
 		return;
 	struct tp_call shown = *call;
 	if (filter->depth && call->depth == filter->depth)
-		shown.self = call->duration, shown.self_off = call->off;
+		shown.self = call->duration, shown.net.self = call->net.inclusive,
+		shown.self_off = call->off;
 	if (filter->profile->nodes[call->node].is_way)
-		shown.self = 0, shown.self_off = (struct tp_off){0};
+		shown.self = shown.net.self = 0, shown.self_off = (struct tp_off){0};
 	filter->sink->leave(filter->sink->context, &shown);
 	filter->own.stop = filter->sink->stop;
 }
@@ -87,10 +88,15 @@ uint32_t tp_calls_parts(const struct tp_analysis *analysis, uint32_t thread, uin
 	return parts < 1 ? 1 : parts < TP_WORKERS_MAX ? (uint32_t)parts : TP_WORKERS_MAX;
 }
 
-// The first chunk of a piece.
+// The first chunk of a piece. It begins a window of debts (profile.h), so that the piece knows
+// them.
 static uint64_t piece_start(const struct tp_pieces *pieces, uint32_t number)
 {
-	return pieces->replay.thread->chunk_count * number / (pieces->count + 1);
+	const uint64_t count = pieces->replay.thread->chunk_count;
+	uint64_t i = count * number / (pieces->count + 1);
+	while (i < count && !tp_replay_begins_window(&pieces->replay, i))
+		i++;
+	return i;
 }
 
 int tp_pieces_replay(void *context, uint32_t number, struct tp_err *err)

@@ -88,6 +88,13 @@ struct tp_profile_cost tp_compensation_cost(
 	cost.period = period < (double)TICKS_MAX ? (uint64_t)(period + 0.5) : TICKS_MAX;
 	cost.wait = tp_timebase_real_ticks(
 	    time, (double)compensation->wait_ps / 1000 * TP_COMPENSATION_WAIT_SHOWS);
+	if (cost.period)
+		cost.wait_share = cost.wait / (double)cost.period * TP_COST_PARTS;
+	// The steps in which time is seen to go on: of a soft clock its period, else a tick, or what
+	// a look may be early or late by, some part of its cost.
+	const double step = fmax((double)cost.period * TP_COST_PARTS,
+	    fmax((double)cost.in + (double)cost.out, TP_COST_PARTS));
+	cost.debt_max = (int32_t)fmin(step * TP_COMPENSATION_STEPS, (double)INT32_MAX);
 	return cost;
 }
 
@@ -103,73 +110,27 @@ uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
 	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
 }
 
-// CALLS times COST, in ticks.
-static uint64_t multiply(uint64_t calls, uint64_t cost)
-{
-	const unsigned __int128 ticks =
-	    ((unsigned __int128)calls * cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
-	return ticks > TICKS_MAX ? TICKS_MAX : (uint64_t)ticks;
-}
-
-// Off the own time of node number I, as far as it had a processor there.
-static void take(
-    struct tp_profile *profile, uint32_t i, uint64_t ticks, uint64_t *taken, uint64_t *missing)
-{
-	struct tp_node *node = &profile->nodes[i];
-	const struct tp_off *off = profile->parts ? &profile->parts[i].self_off : NULL;
-	const uint64_t waited = off ? off->blocked + off->preempted : 0;
-	const uint64_t most = node->self > waited ? node->self - waited : 0;
-	const uint64_t part = ticks < most ? ticks : most;
-	node->self -= part;
-	*taken += part;
-	*missing += ticks - part;
-}
-
-// What comes off node number NODE for waits.
-static uint64_t waits(struct tp_profile *profile, uint32_t node)
+void tp_compensation_count(
+    const struct tp_profile *profile, uint64_t recorded, uint64_t *taken, uint64_t *missing)
 {
 	const struct tp_profile_cost *cost = &profile->cost;
-	uint64_t *waited = profile->waited;
-	// Those in calls that are part of its caller, as many of its calls as these are.
-	if (profile->dropped && profile->dropped[node].calls) {
-		const double part = (double)profile->dropped[node].calls;
-		const uint64_t moved = (uint64_t)((double)waited[node] * part /
-						  (part + (double)profile->nodes[node].calls));
-		waited[profile->nodes[node].parent] += moved;
-		waited[node] -= moved < waited[node] ? moved : waited[node];
-	}
-	return (uint64_t)fmin(
-	    (double)TICKS_MAX, (double)waited[node] / (double)cost->period * cost->wait);
-}
-
-void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing)
-{
-	const struct tp_profile_cost *cost = &profile->cost;
-	struct tp_node *nodes = profile->nodes;
-	for (uint32_t i = 0; i < profile->node_count; i++)
-		nodes[i].inclusive = 0;
-	// Callees come behind their callers: each is complete when it is added to its caller.
-	for (uint32_t i = profile->node_count; i-- > 0;) {
-		struct tp_node *node = &nodes[i];
-		if (i && profile->dropped)
-			take(profile, i, multiply(1, profile->dropped[i].cost), taken, missing);
+	const uint64_t left = profile->nodes[0].inclusive;
+	double due = 0;
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		const struct tp_node *node = &profile->nodes[i];
 		const struct tp_local_function *function = &profile->functions[node->function];
-		const bool untimed = i && function->untimed;
-		if (i)
-			take(profile, i,
-			    multiply(node->calls, untimed ? cost->untimed : function->in), taken,
-			    missing);
-		if (i && profile->waited)
-			take(profile, i, waits(profile, i), taken, missing);
-		node->inclusive += node->self;
-		if (!i)
-			break;
-		nodes[node->parent].inclusive += node->inclusive;
+		const double calls =
+		    (double)node->calls + (double)(profile->dropped ? profile->dropped[i] : 0);
 		// The thread itself has no time of its own that the outermost calls could take
 		// from, nor has what was running before.
-		if (node->parent && nodes[node->parent].name != TP_NAME_ATTACHED && !untimed)
-			take(profile, node->parent, multiply(node->calls, function->out), taken,
-			    missing);
+		const bool inner =
+		    node->parent && profile->nodes[node->parent].name != TP_NAME_ATTACHED;
+		due += calls * (double)(function->untimed ? cost->untimed : function->in);
+		due += inner && !function->untimed ? calls * (double)function->out : 0;
+		due += profile->waited ? (double)profile->waited[i] * cost->wait_share : 0;
 	}
-	nodes[0].self = 0;
+	const uint64_t off = recorded > left ? recorded - left : 0;
+	const double all = fmin(due / TP_COST_PARTS + 0.5, (double)TICKS_MAX);
+	*taken += off;
+	*missing += (uint64_t)all > off ? (uint64_t)all - off : 0;
 }

@@ -5,12 +5,15 @@
  * measured (docs/format.md, HOST: cost_in_ps, ...); docs/decisions/0016-compensation.md says why
  * so.
  *
- *     self      = recorded self time - calls x in - calls that it made x out - waits (at least 0)
+ *     self      = recorded self time - in - calls that it made x out - waits - debt (at least 0)
+ *     debt      = what could not come off the calls before of the same path, up to some steps of
+ *                 the clock (tp_ended_net)
  *     inclusive = self + inclusive of all that it called
- *     a call    = recorded time - in - calls inside of it x (in + out) (at least 0)
  *     waits     = sum of min(1, stretch / period) x half a wait for the clock's cache line, of all
- *               stretches of self
- *                 time from look to look, with a clock that another core stores each period
+ *                 stretches of self time from look to look, with a clock that another core stores
+ *                 each period
+ *
+ * That is of each call; all sums, percentiles and histograms are of these times.
  */
 #ifndef TP_COMPENSATION_H
 #define TP_COMPENSATION_H
@@ -29,14 +32,14 @@
 /* Of a wait for the clock: the processor hides between nothing and all of it behind other work. */
 #define TP_COMPENSATION_WAIT_SHOWS 0.5
 
+/* So many steps of a clock a call may leave to the next ones. */
+#define TP_COMPENSATION_STEPS 4
+
 struct tp_compensation {
 	bool known;   /* the trace says what a call has cost, and times can be compared with it */
 	bool applied; /* and it has been taken off */
-	/*
-	 * it was taken off where calls were chosen by a least time, and off no time that is shown
-	 */
-	bool chooses;
-	bool kept; /* an earlier recording measured that, age_s seconds before this one */
+	bool chooses; /* calls are chosen by times without it (a least time), but shown with it */
+	bool kept;    /* an earlier recording measured that, age_s seconds before this one */
 	uint64_t age_s;
 	uint64_t in_ps;
 	uint64_t out_ps;
@@ -69,7 +72,11 @@ uint64_t tp_compensation_parts(double ps, const struct tp_timebase *time);
  */
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
     const struct tp_timebase *time, double costs_ps, uint64_t looks, uint64_t waited);
-/* Take it off a profile that is complete, by its cost. Adds to *taken and *missing. */
-void tp_compensation_apply(struct tp_profile *profile, uint64_t *taken, uint64_t *missing);
+/*
+ * How much came off the calls of a profile that is complete, which took RECORDED ticks, and how
+ * much did not because they were too short. Adds to *taken and *missing.
+ */
+void tp_compensation_count(
+    const struct tp_profile *profile, uint64_t recorded, uint64_t *taken, uint64_t *missing);
 
 #endif

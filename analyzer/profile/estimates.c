@@ -296,10 +296,10 @@ static void leave(void *context, const struct tp_call *call)
 	// Of recursive calls the outermost count.
 	if (!entry || profile->functions[profile->nodes[call->node].function].active)
 		return;
-	entry->ticks += call->net;
-	entry->cost += call->cost;
+	entry->ticks += call->chosen;
+	entry->cost += call->duration - call->net.inclusive;
 	if (call->how == TP_CALL_CUT || call->how == TP_CALL_OPEN)
-		entry->cut += call->net;
+		entry->cut += call->chosen;
 }
 
 static void lost(void *context, uint64_t count, uint64_t time)

@@ -125,7 +125,7 @@ static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *
 		return false;
 	for (uint32_t i = 1; i < profile->node_count; i++)
 		recorded[profile->nodes[i].function] +=
-		    profile->nodes[i].calls + (profile->dropped ? profile->dropped[i].calls : 0);
+		    profile->nodes[i].calls + (profile->dropped ? profile->dropped[i] : 0);
 	for (uint32_t i = 1; i < profile->function_count; i++)
 		analysis->functions[thread->functions[i]].recorded =
 		    tp_add_capped(analysis->functions[thread->functions[i]].recorded, recorded[i]);

@@ -157,8 +157,8 @@ static bool plan_thread(struct collection *collection, uint32_t t)
 static void take_call(void *context, const struct tp_call *call)
 {
 	struct thread_sink *thread = context;
-	const uint64_t net = call->net;
-	const uint32_t bucket = tp_histogram_bucket(net);
+	const uint64_t time = call->chosen;
+	const uint32_t bucket = tp_histogram_bucket(time);
 	if (call->node >= thread->profile->node_count)
 		return;
 	struct cursor *cursor =
@@ -166,7 +166,7 @@ static void take_call(void *context, const struct tp_call *call)
 			     TP_PERCENTILE_COUNT];
 	for (int i = 0; i < TP_PERCENTILE_COUNT; i++, cursor++)
 		if (cursor->bucket == bucket && cursor->at < cursor->end) {
-			thread->values[cursor->at++] = net - tp_histogram_low(bucket);
+			thread->values[cursor->at++] = time - tp_histogram_low(bucket);
 			break;
 		}
 	const atomic_bool *give_up = thread->collection->give_up;
@@ -229,15 +229,15 @@ static bool keep_value(struct part_sink *sink, uint64_t cursor, uint64_t value)
 static void take_part_call(void *context, const struct tp_call *call)
 {
 	struct part_sink *sink = context;
-	const uint64_t net = call->net;
-	const uint32_t bucket = tp_histogram_bucket(net);
+	const uint64_t time = call->chosen;
+	const uint32_t bucket = tp_histogram_bucket(time);
 	const uint32_t function = sink->part->part.profile.nodes[call->node].function;
 	const atomic_bool *give_up = sink->collection->give_up;
 	bool ok = function < sink->wanted_count || add_wanted(sink);
 	const struct wanted *wanted = ok ? &sink->wanted[function] : NULL;
 	for (uint32_t i = 0; ok && i < TP_PERCENTILE_COUNT; i++)
 		if (wanted->buckets[i] == bucket) {
-			ok = keep_value(sink, wanted->first + i, net - tp_histogram_low(bucket));
+			ok = keep_value(sink, wanted->first + i, time - tp_histogram_low(bucket));
 			break;
 		}
 	if (!ok || (give_up && atomic_load_explicit(give_up, memory_order_relaxed)))

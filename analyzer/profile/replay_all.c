@@ -54,17 +54,16 @@ static void take_results(const struct tp_analysis *analysis, struct tp_thread_re
     struct tp_stack *stack, const struct tp_replay *replay)
 {
 	tp_stack_finish(stack);
-	tp_stack_settle_attached(stack);
+	tp_stack_settle(stack);
 	result->bad_counts_offset = replay->bad_counts_offset;
 	result->counts = stack->counts;
 	result->first = stack->started ? stack->first : UINT64_MAX;
 	result->last = stack->last;
-	result->busy = stack->frames[0].children;
 	if (analysis->compensation.applied)
-		tp_compensation_apply(&result->profile, &result->taken, &result->missing);
+		tp_compensation_count(
+		    &result->profile, stack->frames[0].children, &result->taken, &result->missing);
 	tp_profile_choose_time(&result->profile);
-	if (analysis->compensation.applied || analysis->options.time)
-		result->busy = result->profile.nodes[0].inclusive;
+	result->busy = result->profile.nodes[0].inclusive;
 	result->calls = stack->calls;
 	stack->calls = (struct tp_call_counts){0};
 	// What was only counted has no times to be in a range by.

@@ -54,6 +54,8 @@ static void load(struct course *course)
 	    .position =
 		(chunk->sequence << trace->header.chunk_shift) + sizeof(struct teeperf_chunk),
 	};
+	if (tp_replay_begins_window(&thread->replay, course->chunk))
+		tp_profile_begin_window(thread->stack.profile, course->at.position);
 	thread->stack.counts.records += chunk->word_count;
 	course->loaded = true;
 }

@@ -114,8 +114,8 @@ int tp_trace_data_by_function(struct tp_trace_data *data, struct tp_err *err)
 		for (uint64_t i = 0; i < thread->rows; i++) {
 			const struct tp_packed_call *call = &thread->calls[i];
 			const uint32_t function = function_of(data, call);
-			const uint64_t span = call->wide
-						  ? thread->wide[call->wide - 1].end - call->start
+			const uint64_t span = tp_packed_is_wide(call)
+						  ? thread->wide[call->self].end - call->start
 						  : call->duration;
 			starts[function]++;
 			spans[function] = span > spans[function] ? span : spans[function];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Whoever wants the calls of one thread one after another (calls.h) gets them through a sink. Times
- * are ticks as they were recorded; they never run backwards. A call is a node of the thread's
+ * are ticks; `start` and `end` are as they were recorded, and never run backwards. A call is a node of the thread's
  * profile, and has an id: nonzero, and the greater the later it began.
  *
  * On one stack, enter and leave are properly nested. A thread with several stacks (moves.h) leaves
@@ -12,7 +12,7 @@
 #ifndef TP_CALL_SINK_H
 #define TP_CALL_SINK_H
 
-#include "analyzer/trace/sched.h"
+#include "analyzer/replay/profile.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,8 +32,8 @@ struct tp_call {
 	uint64_t end;
 	uint64_t duration; /* without the time for which its stack was left */
 	uint64_t self;
-	uint64_t cost;     /* what it cost to record it and the calls inside of it */
-	uint64_t net;      /* what counts of the duration (enum tp_time), without the cost */
+	struct tp_net net; /* duration and self, without what recording cost */
+	uint64_t chosen;   /* what counts of net.inclusive (enum tp_time) */
 	struct tp_off off; /* of the duration, without a processor; 0 also if that is not known */
 	struct tp_off self_off; /* the same of self */
 	uint32_t node;          /* of the thread's profile */

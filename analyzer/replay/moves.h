@@ -47,8 +47,9 @@ struct tp_frame {
 	 * (Next to `children`, compilers load both at once, which has to wait for the two stores
 	 * before it.)
 	 */
-	uint64_t cost;    /* of recording the calls inside of it that have ended; profile.h */
-	uint64_t dropped; /* of this, of calls that are part of it (tp_stack_set_least) */
+	uint64_t cost;   /* of recording the calls that have ended, in parts of its own ticks */
+	uint64_t net;    /* of `children`, without what recording cost */
+	uint64_t looked; /* ticks of its own that a soft clock was looked at in: tp_profile_look */
 	uint32_t node;
 	uint32_t function;
 	uint32_t name;  /* of the function; 0 for frame 0, and where `moved` has it */
@@ -112,6 +113,7 @@ uint32_t tp_frames_find(const struct tp_frame *frames, uint32_t depth, uint64_t 
 struct tp_moved_call {
 	uint64_t duration;           /* ticks for which it ran there */
 	uint64_t self;               /* of these, its own */
+	uint64_t net;                /* of `duration`, in calls that it made, less their cost */
 	struct tp_frame_off off;     /* of these, without a processor */
 	struct tp_frame_off carried; /* on the way to another thread, whose it will be */
 	uint64_t id;                 /* for sinks; in the thread that it is in now */

@@ -23,10 +23,13 @@ struct tp_node {
 	uint32_t next_sibling; /* 0: none */
 	bool is_way;    /* only there for the nodes below it (filter.h): own times do not count */
 	uint64_t calls; /* that have ended */
-	uint64_t inclusive;
+	uint64_t inclusive; /* this and the others without what recording cost */
 	uint64_t self;
 	uint64_t min; /* of the inclusive time of a call; UINT64_MAX without calls */
 	uint64_t max;
+	int32_t debt; /* parts of a tick that are to come off its next call: tp_ended_net */
+	uint32_t
+	    debts_of; /* the profile's `debts` when it was made; if that is another one now, 0 */
 	struct tp_histogram times; /* of calls, as min and max; fine, and of ns, with fine_ns */
 };
 
@@ -65,7 +68,9 @@ struct tp_profile_cost {
 	 * is than it would be.
 	 */
 	double wait;
-	uint64_t period; /* ticks from store to store; 0 with other clocks */
+	double wait_share; /* of a stretch up to `period`, in parts of its ticks */
+	uint64_t period;   /* ticks from store to store; 0 with other clocks */
+	int32_t debt_max;  /* parts of a tick: a call may leave so much to the next ones */
 	const struct tp_function_cost
 	    *own; /* of functions of which it is known, by name; it outlives the profile */
 	uint32_t own_count;
@@ -80,12 +85,6 @@ struct tp_edge {
 	uint32_t node;
 	uint32_t function;
 	uint32_t block; /* of the edges of `node`: the same as profile->blocks has */
-};
-
-/* Costs and calls that are in no node because of a least time. */
-struct tp_dropped {
-	uint64_t cost;  /* of recording the calls that are part of its own, in parts of a tick */
-	uint64_t calls; /* of it, that are part of its callers */
 };
 
 /* Which time of a call counts: all of it, or a part. */
@@ -130,9 +129,16 @@ struct tp_profile {
 	enum tp_time time; /* that of min, max and times; of the rest when all is there */
 	struct tp_node_parts
 	    *parts; /* NULL: when the thread had no processor is not known; or for each node */
-	struct tp_profile_cost cost; /* off min and max; off the rest when all is there */
+	struct tp_profile_cost cost; /* off all times */
+	/*
+	 * Position (log.h) of the first record since debts were forgotten last. That is done now and
+	 * then, so that a part of a thread that begins there (stack_part.h) knows what they are.
+	 */
+	uint64_t window;
+	uint32_t debts; /* those of nodes with another number are forgotten */
 	struct tp_node *nodes;
-	struct tp_dropped *dropped; /* NULL, or for each node */
+	/* NULL, or for each node: its calls that are part of its callers because of a least time */
+	uint64_t *dropped;
 	/* NULL, or for each node: of stretches of its own time the part up to cost.period */
 	uint64_t *waited;
 	uint32_t node_count;
@@ -182,26 +188,32 @@ bool tp_profile_keep_parts(struct tp_profile *profile);
 void tp_profile_choose_time(struct tp_profile *profile);
 /* Make the inclusive times of all nodes from their own times. */
 void tp_profile_sum_up(struct tp_profile *profile);
-/*
- * What of INCLUSIVE ticks counts, of which OFF were without a processor, and COST (parts of a tick)
- * went into recording.
- */
-static inline uint64_t tp_profile_net(
-    const struct tp_profile *profile, uint64_t inclusive, const struct tp_off *off, uint64_t cost)
+/* What counts of NET ticks without the cost of recording, of which OFF were without a processor. */
+static inline uint64_t tp_profile_chosen(
+    const struct tp_profile *profile, uint64_t net, const struct tp_off *off)
 {
-	uint64_t less = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
 	if (profile->time == TP_TIME_WAIT)
 		return off->blocked;
 	if (profile->time == TP_TIME_PREEMPTED)
 		return off->preempted;
-	if (profile->time == TP_TIME_CPU)
-		less += off->blocked + off->preempted;
-	return less < inclusive ? inclusive - less : 0;
+	const uint64_t less = profile->time == TP_TIME_CPU ? off->blocked + off->preempted : 0;
+	return less < net ? net - less : 0;
 }
-/* A look at the clock ended a stretch of NODE's own time. */
-static inline void tp_profile_look(struct tp_profile *profile, uint32_t node, uint64_t ticks)
+/* Of TICKS from look to look, those in which a soft clock is stored at most once. */
+static inline uint64_t tp_profile_look(const struct tp_profile *profile, uint64_t ticks)
 {
-	profile->waited[node] += ticks < profile->cost.period ? ticks : profile->cost.period;
+	return ticks < profile->cost.period ? ticks : profile->cost.period;
+}
+/* Parts of a tick for the waits that LOOKED ticks of such stretches have. */
+static inline uint64_t tp_profile_waits(const struct tp_profile *profile, uint64_t looked)
+{
+	return (uint64_t)((double)looked * profile->cost.wait_share);
+}
+/* Forget debts; records follow from POSITION on. */
+static inline void tp_profile_begin_window(struct tp_profile *profile, uint64_t position)
+{
+	profile->debts++;
+	profile->window = position;
 }
 /* Index of the function NAME, or 0 if it was never called. */
 uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name);
@@ -268,73 +280,103 @@ static inline uint32_t tp_profile_fine_bucket(const struct tp_profile *profile, 
 	return tp_histogram_fine_bucket(ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2);
 }
 
-static inline void tp_node_bound(struct tp_node *node, uint64_t net)
+/* A call that has ended. */
+struct tp_ended {
+	uint64_t inclusive; /* ticks, as recorded */
+	uint64_t children;  /* of these, in calls that it made */
+	uint64_t net;       /* the same without what recording cost */
+	uint64_t off;       /* of its own ticks, those without a processor */
+	uint64_t cost;      /* of recording, in parts of its own ticks */
+	uint64_t looked;    /* as in struct tp_frame */
+	uint64_t position;  /* of its enter record */
+	uint32_t node;
+};
+
+/* What of it is left. */
+struct tp_net {
+	uint64_t inclusive; /* ticks */
+	uint64_t self;      /* of these, in no call that it made */
+};
+
+static inline uint64_t tp_ended_self(const struct tp_ended *call)
 {
-	if (net < node->min)
-		node->min = net;
-	if (net > node->max)
-		node->max = net;
+	return call->children < call->inclusive ? call->inclusive - call->children : 0;
 }
 
 /*
- * A call has ended, after INCLUSIVE ticks of which CHILDREN were spent in calls that it made, all
- * with a processor. Returns the time that it took without COST, what it cost to record it and them
- * in parts of a tick; the caller adds that to node->times.
+ * Take what recording it has cost off a call: off its own ticks with a processor, as far as they
+ * go. What is left of the cost, up to cost.debt_max, comes off the next calls of the same path: a
+ * clock that moves in steps, or looks that a processor does early, make one call too short and the
+ * next too long. So the times of single calls are never below 0, add up to the sums, and the sums
+ * are right. A call that began in an earlier window has no part in that, and ends it for all.
+ *
+ * HERE: it began in this window. LEFT gets what is left of the cost.
  */
-static inline uint64_t tp_node_add(
-    struct tp_node *node, uint64_t inclusive, uint64_t children, uint64_t cost)
+static inline struct tp_net tp_ended_net(const struct tp_profile *profile,
+    const struct tp_node *node, const struct tp_ended *call, bool here, int64_t *left)
+{
+	const uint64_t self = tp_ended_self(call);
+	const uint64_t most = call->off < self ? self - call->off : 0;
+	const int64_t debt = here && node->debts_of == profile->debts ? node->debt : 0;
+	const uint64_t waits = profile->waited ? tp_profile_waits(profile, call->looked) : 0;
+	const uint64_t due = call->cost + waits + (uint64_t)debt + TP_COST_PARTS / 2;
+	const uint64_t ticks = due / TP_COST_PARTS;
+	const uint64_t taken = ticks < most ? ticks : most;
+	*left = (int64_t)(due - taken * TP_COST_PARTS) - TP_COST_PARTS / 2;
+	return (struct tp_net){call->net + self - taken, self - taken};
+}
+
+static inline bool tp_ended_is_here(const struct tp_profile *profile, const struct tp_ended *call)
+{
+	return call->position >= profile->window;
+}
+
+/* After tp_ended_net: LEFT is for the next calls. */
+static inline void tp_node_owe(
+    struct tp_profile *profile, struct tp_node *node, bool here, int64_t left)
+{
+	const int32_t most = profile->cost.debt_max;
+	if (__builtin_expect(!here, 0)) {
+		profile->debts++;
+		return;
+	}
+	node->debt = left < most ? (int32_t)left : most;
+	node->debts_of = profile->debts;
+}
+
+/* A call of NODE's has ended, CHOSEN of whose ticks count. */
+static inline void tp_node_add(struct tp_node *node, struct tp_net net, uint64_t chosen)
 {
 	node->calls++;
-	node->inclusive += inclusive;
-	node->self += children < inclusive ? inclusive - children : 0;
-	const uint64_t ticks = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS;
-	const uint64_t net = ticks < inclusive ? inclusive - ticks : 0;
-	tp_node_bound(node, net);
+	node->inclusive += net.inclusive;
+	node->self += net.self;
+	if (chosen < node->min)
+		node->min = chosen;
+	if (chosen > node->max)
+		node->max = chosen;
+}
+
+/* The bucket of CHOSEN ticks in its histogram. */
+static inline uint32_t tp_profile_bucket(const struct tp_profile *profile, uint64_t chosen)
+{
+	return __builtin_expect(profile->fine_ns != 0, 0) ? tp_profile_fine_bucket(profile, chosen)
+							  : tp_histogram_bucket(chosen);
+}
+
+/* Add the call to its node. Returns what is left of it. */
+static inline struct tp_net tp_profile_add(
+    struct tp_profile *profile, const struct tp_ended *call, bool here)
+{
+	struct tp_node *node = &profile->nodes[call->node];
+	int64_t left;
+	const struct tp_net net = tp_ended_net(profile, node, call, here, &left);
+	tp_node_owe(profile, node, here, left);
+	if (__builtin_expect(profile->waited != NULL, 0))
+		profile->waited[call->node] += call->looked;
+	tp_node_add(node, net, net.inclusive);
+	tp_histogram_add_bucket(
+	    &node->times, tp_profile_bucket(profile, net.inclusive), &profile->pool);
 	return net;
-}
-
-/*
- * A call has ended, of which PERIOD ticks are NODE's, SELF of these in no call that it made; NET is
- * tp_profile_net of it.
- */
-static inline void tp_profile_add_period(
-    struct tp_profile *profile, uint32_t node, uint64_t period, uint64_t self, uint64_t net)
-{
-	struct tp_node *to = &profile->nodes[node];
-	to->calls++;
-	to->inclusive += period;
-	to->self += self;
-	tp_node_bound(to, net);
-	if (profile->fine_ns != 0)
-		tp_histogram_add_bucket(
-		    &to->times, tp_profile_fine_bucket(profile, net), &profile->pool);
-	else
-		tp_histogram_add(&to->times, net, &profile->pool);
-}
-
-/* tp_node_add for node number NODE, with its histogram: without fine ones, or with. */
-static inline void tp_profile_add_ticks(
-    struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
-{
-	struct tp_node *to = &profile->nodes[node];
-	tp_histogram_add(&to->times, tp_node_add(to, inclusive, children, cost), &profile->pool);
-}
-
-static inline void tp_profile_add_fine(
-    struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
-{
-	struct tp_node *to = &profile->nodes[node];
-	const uint64_t net = tp_node_add(to, inclusive, children, cost);
-	tp_histogram_add_bucket(&to->times, tp_profile_fine_bucket(profile, net), &profile->pool);
-}
-
-static inline void tp_profile_add(
-    struct tp_profile *profile, uint32_t node, uint64_t inclusive, uint64_t children, uint64_t cost)
-{
-	if (__builtin_expect(profile->fine_ns != 0, 0))
-		tp_profile_add_fine(profile, node, inclusive, children, cost);
-	else
-		tp_profile_add_ticks(profile, node, inclusive, children, cost);
 }
 
 #endif

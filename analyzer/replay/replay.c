@@ -2,6 +2,17 @@
 // The chunks of one thread, read and replayed one after another.
 #include "replay.h"
 
+// Of positions: debts are forgotten at each multiple of 2 MiB.
+#define WINDOW_SHIFT 21
+
+bool tp_replay_begins_window(const struct tp_replay *replay, uint64_t i)
+{
+	const uint32_t shift = replay->trace->header.chunk_shift;
+	const struct tp_chunk *chunk = &replay->thread->chunks[i];
+	return !i || chunk[0].sequence << shift >> WINDOW_SHIFT !=
+			 chunk[-1].sequence << shift >> WINDOW_SHIFT;
+}
+
 // Replay chunk number I, which is in the reader.
 static int replay_chunk(
     struct tp_replay *replay, const struct tp_chunk_reader *reader, uint64_t i, uint64_t *last)
@@ -10,6 +21,9 @@ static int replay_chunk(
 	const uint64_t chunk_size = UINT64_C(1) << replay->trace->header.chunk_shift;
 	const uint64_t position = chunk->sequence * chunk_size + sizeof(struct teeperf_chunk);
 	struct tp_stack *stack = replay->stack;
+	if (tp_replay_begins_window(replay, i))
+		tp_profile_begin_window(
+		    replay->part ? &replay->part->profile : stack->profile, position);
 	tp_module_map_chunk(
 	    &replay->trace->map, reader->words, chunk->word_count, chunk->first_time, last);
 	if (replay->part) {

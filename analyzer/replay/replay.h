@@ -31,6 +31,8 @@ void tp_replay_prepare(const struct tp_replay *replay);
  * well.
  */
 int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, struct tp_err *err);
+/* Whether debts are forgotten before chunk number I (profile.h): a part may begin there. */
+bool tp_replay_begins_window(const struct tp_replay *replay, uint64_t i);
 /*
  * The stack's range of times is over, and the counts at the end of the thread are behind it: have
  * them in the stack as well, some of them twice, so that they tell which functions have any. False:

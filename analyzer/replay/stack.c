@@ -37,12 +37,13 @@ bool tp_stack_set_attached(struct tp_stack *stack)
 	return stack->base != 0;
 }
 
-void tp_stack_settle_attached(struct tp_stack *stack)
+void tp_stack_settle(struct tp_stack *stack)
 {
 	const struct tp_profile *profile = stack->profile;
+	profile->nodes[0].inclusive = stack->frames[0].net;
 	if (!stack->base)
 		return;
-	profile->nodes[stack->base].inclusive = stack->frames[0].children;
+	profile->nodes[stack->base].inclusive = stack->frames[0].net;
 	if (profile->waited)
 		profile->waited[stack->base] = 0;
 	if (profile->parts)
@@ -173,6 +174,7 @@ static void exit_below(struct tp_stack *stack, uint32_t name, uint64_t time)
 	struct tp_profile *profile = stack->profile;
 	const uint32_t function = tp_profile_function(profile, name);
 	if (!is_open(stack, function, stack->depth, time)) {
+		profile->debts++; // as tp_stack_resync
 		stack->counts.unmatched_exits +=
 		    !came_back(stack, name) && !began_before(stack, stack->depth);
 		return;

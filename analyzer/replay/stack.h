@@ -178,8 +178,11 @@ void tp_stack_set_least(struct tp_stack *stack, uint64_t least);
 void tp_stack_set_off(struct tp_stack *stack, const struct tp_off_list *off);
 /* All outermost calls are called from TP_NAME_ATTACHED. False: no memory. */
 bool tp_stack_set_attached(struct tp_stack *stack);
-/* Behind tp_stack_finish: that has no time of its own, as nothing is known of what it did. */
-void tp_stack_settle_attached(struct tp_stack *stack);
+/*
+ * After tp_stack_finish: the thread itself has the inclusive time of its calls. So has
+ * TP_NAME_ATTACHED, and no time of its own, as nothing is known of what it did.
+ */
+void tp_stack_settle(struct tp_stack *stack);
 /* Hand all calls to the sink, which must outlive the stack. */
 void tp_stack_set_sink(struct tp_stack *stack, struct tp_call_sink *sink);
 
@@ -221,7 +224,7 @@ void tp_stack_replay_usual(struct tp_stack *stack, struct tp_stack_place *at);
 static inline void tp_stack_look(struct tp_stack *stack, uint64_t ticks)
 {
 	if (stack->profile->waited && !stack->quiet && !stack->in_gap && !stack->left)
-		tp_profile_look(stack->profile, stack->frames[stack->depth - 1].node, ticks);
+		stack->frames[stack->depth - 1].looked += tp_profile_look(stack->profile, ticks);
 }
 
 /*

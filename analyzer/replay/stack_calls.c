@@ -5,9 +5,16 @@
 
 #include "common/array.h"
 
+#include <string.h>
+
 bool tp_frames_grow(struct tp_stack *stack)
 {
-	return TP_GROW(stack->frames, stack->capacity, stack->capacity + UINT64_C(1));
+	const uint32_t old = stack->capacity;
+	if (!TP_GROW(stack->frames, stack->capacity, stack->capacity + UINT64_C(1)))
+		return false;
+	// Nothing has been added up in frames that are not in use (stack_usual.c).
+	memset(&stack->frames[old], 0, (stack->capacity - old) * sizeof(*stack->frames));
+	return true;
 }
 
 // A call of CALLER's has ended, which had no processor for OFF. Without memory the analysis ends at
@@ -46,37 +53,57 @@ void tp_frames_end_specially(
 	struct tp_frame *caller = &stack->frames[stack->depth - 1];
 	const struct tp_moved_call before =
 	    frame->moved ? stack->member->moves->calls[frame->moved] : nothing;
-	const uint64_t period = time - stack->away - frame->start;
-	const uint64_t inclusive = period + before.duration;
-	const uint64_t self = frame->children < period ? period - frame->children : 0;
-	const uint64_t cost = frame->cost + in;
-	const uint64_t id = tp_frame_id(stack, frame);
 	const struct tp_frame_off off = tp_frame_take_off(stack, frame);
 	struct tp_frame_off all = before.off;
 	tp_frame_off_add(&all, &off);
 	struct tp_off sum = all.own;
 	tp_off_add(&sum, &all.inner);
+	const uint64_t id = tp_frame_id(stack, frame);
+	const struct tp_ended here_only = {
+	    .inclusive = time - stack->away - frame->start,
+	    .children = frame->children,
+	    .net = frame->net,
+	    .off = off.own.blocked + off.own.preempted,
+	    .cost = frame->cost + in,
+	    .looked = frame->looked,
+	    .position = frame->position,
+	    .node = frame->node,
+	};
+	const bool here = !frame->moved && tp_ended_is_here(profile, &here_only);
+	struct tp_node *node = &profile->nodes[frame->node];
+	int64_t left;
+	const struct tp_net net = tp_ended_net(profile, node, &here_only, here, &left);
+	const struct tp_net whole = {
+	    net.inclusive + before.net + before.self, net.self + before.self};
+	const uint64_t chosen = tp_profile_chosen(profile, whole.inclusive, &sum);
+	frame->net = 0;
 	if (frame->moved)
 		tp_moves_drop(stack->member->moves, frame->moved);
-	const uint64_t net = tp_profile_net(profile, inclusive, &sum, cost);
-	caller->cost += cost + out;
+	caller->cost += out;
 	if (stack->quiet)
 		return;
-	if (net < stack->least) {
+	if (chosen < stack->least) {
 		// Calls inside that are not dropped, as less was taken off them, are the caller's.
 		caller->children += frame->children;
-		caller->dropped += frame->dropped + in + out;
+		caller->net += here_only.net;
+		caller->cost += here_only.cost;
+		caller->looked += frame->looked;
 		if (profile->dropped)
-			profile->dropped[frame->node].calls++;
+			profile->dropped[frame->node]++;
 		pass_off(stack, caller, frame, &off);
 		return;
 	}
-	if (profile->dropped)
-		profile->dropped[frame->node].cost += frame->dropped;
-	if (!stack->only_calls)
-		tp_profile_add_period(profile, frame->node, period, self, net);
-	caller->children += period;
+	tp_node_owe(profile, node, here, left);
+	caller->children += here_only.inclusive;
+	caller->net += net.inclusive;
 	tp_frame_add_inner_off(stack, caller, &off);
+	if (!stack->only_calls) {
+		if (profile->waited)
+			profile->waited[frame->node] += frame->looked;
+		tp_node_add(node, net, chosen);
+		tp_histogram_add_bucket(
+		    &node->times, tp_profile_bucket(profile, chosen), &profile->pool);
+	}
 	if (!stack->sink || !stack->sink->leave)
 		return;
 	const struct tp_call call = {
@@ -84,10 +111,10 @@ void tp_frames_end_specially(
 	    .parent = stack->depth > 1 ? tp_frame_id(stack, caller) : 0,
 	    .start = frame->began > stack->from ? frame->began : stack->from,
 	    .end = time,
-	    .duration = inclusive,
-	    .self = self + before.self,
-	    .cost = (cost + TP_COST_PARTS / 2) / TP_COST_PARTS,
-	    .net = net,
+	    .duration = here_only.inclusive + before.duration,
+	    .self = tp_ended_self(&here_only) + before.self,
+	    .net = whole,
+	    .chosen = chosen,
 	    .off = sum,
 	    .self_off = all.own,
 	    .node = frame->node,

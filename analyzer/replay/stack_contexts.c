@@ -34,9 +34,9 @@ static void exchange(
 	stack->outer = with->outer;
 	stack->foreign = with->foreign;
 	stack->frames[0].children += now.frames[0].children;
-	stack->frames[0].cost += now.frames[0].cost;
+	stack->frames[0].net += now.frames[0].net;
 	tp_frame_take_off(stack, &now.frames[0]); // of the thread itself: of no use
-	now.frames[0].children = now.frames[0].cost = 0;
+	now.frames[0].children = now.frames[0].net = 0;
 	*context = now;
 }
 
@@ -107,13 +107,13 @@ static void come_back(struct tp_stack *stack, uint64_t time)
 void tp_frames_begin(
     const struct tp_stack *stack, struct tp_frame *frames, uint32_t depth, uint64_t start)
 {
-	frames[0].children = frames[0].cost = 0;
+	frames[0].children = frames[0].net = 0;
 	for (uint32_t i = 1; i < depth; i++) {
 		frames[i].start = start;
-		frames[i].children = frames[i].cost = frames[i].dropped = 0;
+		frames[i].children = frames[i].cost = frames[i].net = frames[i].looked = 0;
 		if (frames[i].moved) {
 			struct tp_moved_call *call = &stack->member->moves->calls[frames[i].moved];
-			call->duration = call->self = 0;
+			call->duration = call->self = call->net = 0;
 		}
 	}
 }
@@ -155,16 +155,17 @@ static bool carry(
 		tp_frame_off_add(&moves->calls[moved].off, &off);
 		tp_frame_add_inner_off(from, &context->frames[i - 1], &off);
 		if (!from->only_calls) {
-			from->profile->nodes[frame->node].inclusive += period;
+			from->profile->nodes[frame->node].inclusive += self + frame->net;
 			from->profile->nodes[frame->node].self += self;
 		}
 		moves->calls[moved].duration += period;
 		moves->calls[moved].self += self;
-		frame->children = 0;
-		if (i > 1)
-			context->frames[i - 1].children += period;
-		else
-			from->frames[0].children += period;
+		moves->calls[moved].net += frame->net;
+		// What recording has cost comes off the time here (tp_ended_net).
+		struct tp_frame *caller = i > 1 ? &context->frames[i - 1] : &from->frames[0];
+		caller->children += period;
+		caller->net += self + frame->net;
+		frame->children = frame->net = 0;
 	}
 	if (early)
 		tp_frames_begin(to, context->frames, context->depth, time);
@@ -365,6 +366,8 @@ bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, u
 	while (stack->depth > low + open)
 		tp_frames_pop(stack, time);
 	stack->how = TP_CALL_RETURNED;
+	// A part of a thread may not know what has ended.
+	stack->profile->debts += !open || position < stack->profile->window;
 	stack->named = position == TEEPERF_POSITION_OFF ? TP_CONTEXT_UNNAMED : position;
 	return true;
 }

@@ -52,11 +52,14 @@ static bool add_step(struct tp_part *part, uint32_t name, uint64_t position, uin
 	    .root = part->root,
 	    .children = bottom->children,
 	    .cost = bottom->cost,
+	    .net = bottom->net,
+	    .looked = bottom->looked,
 	    .off = tp_frame_take_off(&part->stack, bottom),
 	};
 	part->root = tp_profile_child(&part->profile, part->root, NEXT_ROOT);
 	bottom->node = part->root;
-	bottom->children = bottom->cost = 0;
+	bottom->children = bottom->cost = bottom->net = bottom->looked = 0;
+	part->profile.debts++; // as tp_stack_resync, and where a call ends that began before
 	return part->root != 0;
 }
 
@@ -138,8 +141,10 @@ void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
 	struct tp_stack *stack = &part->stack;
 	struct tp_stack_place at = {
 	    words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
-	if (!part->position)
+	if (!part->position) {
 		part->position = position;
+		tp_profile_begin_window(&part->profile, position);
+	}
 	stack->counts.records += count;
 	while (!part->unusual && at.i < count) {
 		if (stack->started)
@@ -163,9 +168,13 @@ bool tp_part_fits(const struct tp_part *part, const struct tp_stack *stack)
 }
 
 // Add the numbers of a node to the one that it is.
-static void add_node(struct tp_profile *profile, uint32_t to, const struct tp_node *from)
+// DEBTS is that of the part.
+static void add_node(
+    struct tp_profile *profile, uint32_t to, const struct tp_node *from, uint32_t debts)
 {
 	struct tp_node *node = &profile->nodes[to];
+	node->debt = from->debts_of == debts ? from->debt : 0;
+	node->debts_of = profile->debts;
 	node->calls += from->calls;
 	node->inclusive += from->inclusive;
 	node->self += from->self;
@@ -181,8 +190,6 @@ static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_
 {
 	struct tp_profile *profile = stack->profile;
 	moved[root] = stack->frames[stack->depth - 1].node;
-	if (profile->waited)
-		profile->waited[moved[root]] += part->profile.waited[root];
 	if (profile->parts)
 		tp_off_add(
 		    &profile->parts[moved[root]].self_off, &part->profile.parts[root].self_off);
@@ -193,7 +200,7 @@ static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_
 		if (!edge)
 			return false;
 		moved[i] = edge->node;
-		add_node(profile, edge->node, node);
+		add_node(profile, edge->node, node, part->profile.debts);
 		if (profile->waited)
 			profile->waited[edge->node] += part->profile.waited[i];
 		if (profile->parts)
@@ -213,6 +220,8 @@ static bool add_open(const struct tp_part *part, struct tp_stack *stack, const u
 		struct tp_frame *top = &stack->frames[stack->depth - 1];
 		top->children = frame->children;
 		top->cost = frame->cost;
+		top->net = frame->net;
+		top->looked = frame->looked;
 		if (frame->off &&
 		    !tp_frame_add_off(stack, top, &part->stack.frame_offs[frame->off]))
 			return false;
@@ -250,6 +259,7 @@ int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 	const struct tp_stack *from = &part->stack;
 	uint32_t *moved = calloc(part->profile.node_count, sizeof(*moved));
 	bool ok = moved != NULL;
+	tp_profile_begin_window(stack->profile, part->position);
 	if (ok && from->started && stack->started && from->first >= stack->off_edge)
 		ok = tp_stack_look_off(stack, stack->last, from->first);
 	if (!stack->started && from->started) {
@@ -266,6 +276,8 @@ int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 		struct tp_frame *top = &stack->frames[stack->depth - 1];
 		top->children += step->children;
 		top->cost += step->cost;
+		top->net += step->net;
+		top->looked += step->looked;
 		ok = ok && add_off(stack, &step->off);
 		stack->last = step->time;
 		if (!step->position)
@@ -278,6 +290,8 @@ int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 		struct tp_frame *top = &stack->frames[stack->depth - 1];
 		top->children += from->frames[0].children;
 		top->cost += from->frames[0].cost;
+		top->net += from->frames[0].net;
+		top->looked += from->frames[0].looked;
 		if (from->frames[0].off)
 			ok = add_off(stack, &from->frame_offs[from->frames[0].off]);
 		ok = ok && add_open(part, stack, moved) && add_counts(part, stack);
@@ -286,6 +300,7 @@ int tp_part_join(const struct tp_part *part, struct tp_stack *stack)
 		stack->last = from->last;
 		tp_stack_skip_off(stack, from->last);
 	}
+	stack->profile->window = part->profile.window;
 	if (from->named != TP_CONTEXT_UNNAMED)
 		stack->named = from->named;
 	stack->ended |= from->ended;

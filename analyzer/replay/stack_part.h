@@ -23,6 +23,8 @@ struct tp_part_step {
 	/* What these calls add to the frame that is on top before the step. */
 	uint64_t children;
 	uint64_t cost;
+	uint64_t net;
+	uint64_t looked;
 	struct tp_frame_off off;
 };
 

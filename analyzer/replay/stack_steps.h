@@ -64,11 +64,20 @@ static inline void tp_frames_end_top(
 		tp_frames_end_specially(stack, frame, time, in, out);
 		return;
 	}
-	const uint64_t inclusive = time - stack->away - frame->start;
-	const uint64_t cost = frame->cost + in;
-	tp_profile_add(stack->profile, frame->node, inclusive, frame->children, cost);
-	stack->frames[stack->depth - 1].children += inclusive;
-	stack->frames[stack->depth - 1].cost += cost + out;
+	const struct tp_ended call = {
+	    .inclusive = time - stack->away - frame->start,
+	    .children = frame->children,
+	    .net = frame->net,
+	    .cost = frame->cost + in,
+	    .looked = frame->looked,
+	    .position = frame->position,
+	    .node = frame->node,
+	};
+	const bool here = tp_ended_is_here(stack->profile, &call);
+	frame->net = 0;
+	frame[-1].children += call.inclusive;
+	frame[-1].cost += out;
+	frame[-1].net += tp_profile_add(stack->profile, &call, here).inclusive;
 }
 
 static inline void tp_frames_pop(struct tp_stack *stack, uint64_t time)

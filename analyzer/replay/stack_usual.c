@@ -9,15 +9,17 @@
  */
 #define WAITING 16 // a power of two
 
-struct ended {
-	uint64_t inclusive;
-	uint64_t children;
-	uint64_t cost;
-	uint32_t node;
+struct late_call {
+	struct tp_ended call;
+	// Where `net` of the calls that it made is added up, NULL if there are none; and that of its
+	// caller. Calls come here in the order in which they ended, so when it is the call's turn,
+	// those that it made have had theirs, and none of a later one has.
+	uint64_t *own;
+	uint64_t *caller;
 };
 
 struct late {
-	struct ended calls[WAITING];
+	struct late_call calls[WAITING];
 	uint32_t *counts[WAITING];
 	uint32_t call_count;
 	uint32_t count_count;
@@ -32,12 +34,24 @@ static void late_flush_counts(struct late *late)
 }
 
 static inline __attribute__((always_inline)) void late_add(
-    struct late *late, struct tp_profile *profile, bool fine, const struct ended *call)
+    struct late *late, struct tp_profile *profile, bool fine, struct late_call *ended)
 {
+	struct tp_ended *call = &ended->call;
 	struct tp_node *node = &profile->nodes[call->node];
-	const uint64_t net = tp_node_add(node, call->inclusive, call->children, call->cost);
-	const uint32_t bucket =
-	    fine ? tp_profile_fine_bucket(profile, net) : tp_histogram_bucket(net);
+	if (ended->own) {
+		call->net = *ended->own;
+		*ended->own = 0;
+	}
+	const bool here = tp_ended_is_here(profile, call);
+	int64_t left;
+	const struct tp_net net = tp_ended_net(profile, node, call, here, &left);
+	tp_node_owe(profile, node, here, left);
+	*ended->caller += net.inclusive;
+	if (profile->waited)
+		profile->waited[call->node] += call->looked;
+	tp_node_add(node, net, net.inclusive);
+	const uint32_t bucket = fine ? tp_profile_fine_bucket(profile, net.inclusive)
+				     : tp_histogram_bucket(net.inclusive);
 	if (__builtin_expect(!tp_histogram_has(&node->times, bucket), 0)) {
 		// Counts that wait may be among those that move.
 		late_flush_counts(late);
@@ -52,9 +66,9 @@ static inline __attribute__((always_inline)) void late_add(
 }
 
 static inline __attribute__((always_inline)) void late_end(
-    struct late *late, struct tp_profile *profile, bool fine, const struct ended *call)
+    struct late *late, struct tp_profile *profile, bool fine, const struct late_call *call)
 {
-	struct ended *slot = &late->calls[late->call_count % WAITING];
+	struct late_call *slot = &late->calls[late->call_count % WAITING];
 	if (late->call_count++ >= WAITING)
 		late_add(late, profile, fine, slot);
 	*slot = *call;
@@ -71,9 +85,8 @@ static void late_flush(struct late *late, struct tp_profile *profile, bool fine)
 
 // The call of frame TOP has ended.
 static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
-    const struct ended *ended, uint64_t time)
+    const struct tp_ended *ended, struct tp_net net, uint64_t time)
 {
-	static const struct tp_off none = {0};
 	const uint32_t depth = (uint32_t)(top - stack->frames);
 	const struct tp_call call = {
 	    .id = top->position,
@@ -81,9 +94,9 @@ static void tell_leave(const struct tp_stack *stack, const struct tp_frame *top,
 	    .start = top->began > stack->from ? top->began : stack->from,
 	    .end = time,
 	    .duration = ended->inclusive,
-	    .self = ended->children < ended->inclusive ? ended->inclusive - ended->children : 0,
-	    .cost = (ended->cost + TP_COST_PARTS / 2) / TP_COST_PARTS,
-	    .net = tp_profile_net(stack->profile, ended->inclusive, &none, ended->cost),
+	    .self = tp_ended_self(ended),
+	    .net = net,
+	    .chosen = net.inclusive,
 	    .node = ended->node,
 	    .depth = depth,
 	};
@@ -114,14 +127,13 @@ struct how {
 	bool far;   // nodes are far away
 	bool tell;  // a sink wants the calls
 	bool waits; // the profile has `waited`
-	bool fine;  // ... and fine histograms; with a sink, calls are not added here
+	bool fine;  // ... and fine histograms
 };
 
-static inline __attribute__((always_inline)) void usual_look(
-    const struct usual *usual, const struct how how, uint32_t node, uint64_t ticks)
+static inline __attribute__((always_inline)) uint64_t usual_look(
+    const struct usual *usual, const struct how how, uint64_t ticks)
 {
-	if (how.waits)
-		tp_profile_look(usual->profile, node, ticks);
+	return how.waits ? tp_profile_look(usual->profile, ticks) : 0;
 }
 
 static inline __attribute__((always_inline)) void usual_fetch(
@@ -134,50 +146,74 @@ static inline __attribute__((always_inline)) void usual_fetch(
 	__builtin_prefetch(&node->times, 1);
 }
 
-// What a call adds to its node.
-static inline __attribute__((always_inline)) void usual_add(
-    const struct usual *usual, const struct how how, struct late *late, const struct ended *call)
+// The call of frame TOP, or one that calls nothing, has ended, and was called from CALLER.
+static inline __attribute__((always_inline)) struct tp_net usual_end(const struct usual *usual,
+    const struct how how, struct late *late, struct tp_ended *call, struct tp_frame *top,
+    struct tp_frame *caller, bool here)
 {
-	if (how.far)
-		late_end(late, usual->profile, how.fine, call);
-	else if (how.fine ||
-		 (how.tell && usual->profile->fine_ns != 0 && !usual->stack->only_calls))
-		tp_profile_add_fine(
-		    usual->profile, call->node, call->inclusive, call->children, call->cost);
-	else if (!how.tell || !usual->stack->only_calls)
-		tp_profile_add_ticks(
-		    usual->profile, call->node, call->inclusive, call->children, call->cost);
+	struct tp_profile *profile = usual->profile;
+	struct tp_net net = {0};
+	if (how.far) {
+		const struct late_call ended = {*call, top ? &top->net : NULL, &caller->net};
+		late_end(late, profile, how.fine, &ended);
+		return net;
+	}
+	if (top) {
+		call->net = top->net;
+		top->net = 0;
+	}
+	struct tp_node *node = &profile->nodes[call->node];
+	int64_t left;
+	net = tp_ended_net(profile, node, call, here, &left);
+	tp_node_owe(profile, node, here, left);
+	caller->net += net.inclusive;
+	if (how.tell && usual->stack->only_calls)
+		return net;
+	if (how.waits)
+		profile->waited[call->node] += call->looked;
+	tp_node_add(node, net, net.inclusive);
+	const uint32_t bucket = how.fine   ? tp_profile_fine_bucket(profile, net.inclusive)
+				: how.tell ? tp_profile_bucket(profile, net.inclusive)
+					   : tp_histogram_bucket(net.inclusive);
+	tp_histogram_add_bucket(&node->times, bucket, &profile->pool);
+	return net;
 }
 
 // A call at START that calls nothing has ended at END; LAST is the time before it.
 static inline __attribute__((always_inline)) void usual_leaf(struct usual *usual,
     const struct how how, struct late *late, const struct tp_edge *edge, uint64_t last,
-    uint64_t start, uint64_t end)
+    uint64_t start, uint64_t end, uint64_t position)
 {
 	const struct tp_local_function *function = &usual->functions[edge->function];
-	const struct ended call = {
+	struct tp_ended call = {
 	    .inclusive = end - start,
 	    .cost = function->in,
+	    .looked = usual_look(usual, how, end - start),
+	    .position = position,
 	    .node = edge->node,
 	};
-	usual_look(usual, how, usual->top->node, start - last);
-	usual_look(usual, how, call.node, call.inclusive);
-	usual->top->children += call.inclusive;
-	usual->top->cost += call.cost + function->out;
+	struct tp_frame *top = usual->top;
+	if (how.waits)
+		top->looked += usual_look(usual, how, start - last);
+	top->children += call.inclusive;
+	top->cost += function->out;
 	usual_fetch(usual, how, call.node);
-	usual_add(usual, how, late, &call);
+	usual_end(usual, how, late, &call, NULL, top, true);
 }
 
 static inline __attribute__((always_inline)) void usual_push(struct usual *usual,
     const struct how how, const struct tp_edge *edge, uint64_t last, uint64_t time,
     uint64_t position)
 {
-	usual_look(usual, how, usual->top->node, time - last);
+	if (how.waits)
+		usual->top->looked += usual_look(usual, how, time - last);
 	usual_fetch(usual, how, edge->node);
-	*++usual->top = (struct tp_frame){
+	struct tp_frame *top = ++usual->top;
+	*top = (struct tp_frame){
 	    .position = position,
 	    .start = time - usual->away,
 	    .began = time,
+	    .net = how.far ? top->net : 0, // calls that wait may still add to it, and take it
 	    .node = edge->node,
 	    .function = edge->function,
 	    .name = edge->name,
@@ -192,23 +228,26 @@ static inline __attribute__((always_inline)) void usual_pop(
 {
 	struct tp_frame *top = usual->top;
 	struct tp_local_function *function = &usual->functions[top->function];
-	const struct ended call = {
+	struct tp_ended call = {
 	    .inclusive = time - usual->away - top->start,
 	    .children = top->children,
 	    .cost = top->cost + function->in,
+	    .looked = top->looked + usual_look(usual, how, time - last),
+	    .position = top->position,
 	    .node = top->node,
 	};
-	usual_look(usual, how, call.node, time - last);
-	usual_add(usual, how, late, &call);
+	const bool fresh = top >= usual->fresh;
+	const bool here = fresh || tp_ended_is_here(usual->profile, &call);
+	const struct tp_net net = usual_end(usual, how, late, &call, top, top - 1, here);
 	if (how.tell && usual->stack->sink->leave)
-		tell_leave(usual->stack, top, &call, time);
-	if (__builtin_expect(top < usual->fresh, 0)) {
+		tell_leave(usual->stack, top, &call, net, time);
+	if (__builtin_expect(!fresh, 0)) {
 		function->active--;
 		usual->fresh = top;
 	}
 	usual->top = --top;
 	top->children += call.inclusive;
-	top->cost += call.cost + function->out;
+	top->cost += function->out;
 	usual->block = usual->blocks[top->node];
 }
 
@@ -258,7 +297,8 @@ static inline __attribute__((always_inline)) void replay_usual(
 			const uint64_t end = usual.high | (uint32_t)next;
 			if (!how.tell && next >> 32 == (tagged | TEEPERF_KIND_EXIT) &&
 			    __builtin_expect(end >= time && end < usual.edge_time, 1)) {
-				usual_leaf(&usual, how, &late, edge, last, time, end);
+				usual_leaf(&usual, how, &late, edge, last, time, end,
+				    at->position + (uint64_t)i * 8);
 				last = end;
 				i++;
 				continue;

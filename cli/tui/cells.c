@@ -162,7 +162,7 @@ static struct tp_cell call_cell(
 		    .end = call->end,
 		    .duration = call->duration,
 		    .self = call->self,
-		    .cost = call->cost,
+		    .net = call->net,
 		    .off = call->off,
 		    .self_off = call->self_off,
 		    .parent = TP_CALL_NONE,

@@ -77,8 +77,11 @@ static void sums_of_a_node(void **state)
 	assert_int_equal(tp_profile_init(&profile), 0);
 	struct tp_node *node = &profile.nodes[tp_profile_child(&profile, 0, 0x1000)];
 	assert_true(node->min == UINT64_MAX);
-	tp_node_add(node, 100, 30, 0);
-	tp_node_add(node, 20, 0, 0);
+	struct tp_ended call = {.inclusive = 100, .children = 30, .net = 30};
+	call.node = (uint32_t)(node - profile.nodes);
+	assert_int_equal(tp_profile_add(&profile, &call, true).self, 70);
+	call = (struct tp_ended){.inclusive = 20, .node = call.node};
+	assert_int_equal(tp_profile_add(&profile, &call, true).inclusive, 20);
 	assert_int_equal(node->calls, 2);
 	assert_int_equal(node->inclusive, 120);
 	assert_int_equal(node->self, 90);
@@ -86,9 +89,51 @@ static void sums_of_a_node(void **state)
 	assert_int_equal(node->max, 100);
 	// Children whose sum is longer than their caller leave it no time, rather than an immense
 	// one.
-	tp_node_add(node, 10, 11, 0);
+	call = (struct tp_ended){.inclusive = 10, .children = 11, .net = 11, .node = call.node};
+	assert_int_equal(tp_profile_add(&profile, &call, true).inclusive, 11);
 	assert_int_equal(node->self, 90);
-	assert_int_equal(node->min, 10);
+	assert_int_equal(node->min, 11);
+	tp_profile_release(&profile);
+}
+
+// What a call is too short for comes off the next ones of its path, up to a limit, and off no call
+// that began before the window.
+static void debts(void **state)
+{
+	(void)state;
+	assert_int_equal(tp_profile_init(&profile), 0);
+	const uint32_t node = tp_profile_child(&profile, 0, 0x1000);
+	const uint32_t other = tp_profile_child(&profile, 0, 0x2000);
+	struct tp_ended call = {.cost = 10 * TP_COST_PARTS + TP_COST_PARTS / 2, .node = node};
+	profile.cost.debt_max = 25 * TP_COST_PARTS;
+	call.inclusive = 4;
+	assert_int_equal(tp_profile_add(&profile, &call, true).self, 0);
+	call.inclusive = 20; // 10.5 of its own, 6.5 of the one before
+	assert_int_equal(tp_profile_add(&profile, &call, true).self, 3);
+	for (int i = 0; i < 5; i++) {
+		call.inclusive = 0;
+		assert_int_equal(tp_profile_add(&profile, &call, true).self, 0);
+	}
+	// Another path has nothing to do with that.
+	call = (struct tp_ended){.inclusive = 100, .node = other};
+	assert_int_equal(tp_profile_add(&profile, &call, true).self, 100);
+	// Nor has time without a processor: 30 of the 35.5 there are.
+	call = (struct tp_ended){
+	    .inclusive = 100, .off = 70, .cost = 10 * TP_COST_PARTS + 128, .node = node};
+	assert_int_equal(tp_profile_add(&profile, &call, true).self, 70);
+	call = (struct tp_ended){.inclusive = 6, .net = 5, .children = 6, .node = node};
+	assert_int_equal(tp_profile_add(&profile, &call, true).inclusive, 5);
+	// A call from before the window: only its own cost, rounded, and debts are over.
+	call = (struct tp_ended){
+	    .inclusive = 100, .cost = 10 * TP_COST_PARTS + 128, .node = node, .position = 8};
+	tp_profile_begin_window(&profile, 16);
+	assert_false(tp_ended_is_here(&profile, &call));
+	call.inclusive = 1;
+	assert_int_equal(tp_profile_add(&profile, &call, true).self, 0);
+	call.inclusive = 100;
+	assert_int_equal(tp_profile_add(&profile, &call, false).self, 89);
+	assert_int_equal(tp_profile_add(&profile, &call, true).self, 89);
+	assert_int_equal(profile.nodes[node].self, 3 + 70 + 89 + 89);
 	tp_profile_release(&profile);
 }
 
@@ -151,6 +196,7 @@ int main(void)
 	    cmocka_unit_test(paths_are_distinct),
 	    cmocka_unit_test(growth_loses_nothing),
 	    cmocka_unit_test(sums_of_a_node),
+	    cmocka_unit_test(debts),
 	    cmocka_unit_test(edges_are_near),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

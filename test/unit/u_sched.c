@@ -299,7 +299,7 @@ static void take(void *context, const struct tp_call *call)
 	(void)context;
 	assert_int_equal(call->off.blocked, program.calls[told].blocked);
 	assert_int_equal(call->off.preempted, program.calls[told].preempted);
-	assert_int_equal(call->net, call->duration - call->off.blocked - call->off.preempted);
+	assert_int_equal(call->chosen, call->duration - call->off.blocked - call->off.preempted);
 	told++;
 }
 

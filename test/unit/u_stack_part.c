@@ -96,8 +96,13 @@ static void make_records(uint32_t hostile)
 	borders[border_count++] = word_count;
 }
 
-static const struct tp_profile_cost cost = {
-    .in = 700, .out = 300, .untimed = 900, .wait = 0.5, .period = 7};
+static const struct tp_profile_cost cost = {.in = 700,
+    .out = 300,
+    .untimed = 900,
+    .wait = 0.5,
+    .wait_share = 20,
+    .period = 7,
+    .debt_max = 9000};
 static const struct tp_gaps no_gaps;
 
 static void begin(struct tp_stack *stack, struct tp_profile *profile)
@@ -109,11 +114,18 @@ static void begin(struct tp_stack *stack, struct tp_profile *profile)
 	tp_stack_set_gaps(stack, &no_gaps, false);
 }
 
+// Parts begin where debts are forgotten.
 static void replay(struct tp_stack *stack, uint32_t from, uint32_t to)
 {
+	tp_profile_begin_window(stack->profile, FIRST_POSITION + 8 * (uint64_t)from);
 	assert_int_equal(
 	    tp_stack_replay(stack, words + from, to - from, 0, FIRST_POSITION + 8 * (uint64_t)from),
 	    0);
+}
+
+static int32_t debt_of(const struct tp_profile *profile, const struct tp_node *node)
+{
+	return node->debts_of == profile->debts ? node->debt : 0;
 }
 
 static void expect_same(const struct tp_stack *a, const struct tp_stack *b)
@@ -125,6 +137,9 @@ static void expect_same(const struct tp_stack *a, const struct tp_stack *b)
 		    b->counts.unknown_resyncs, a->counts.open, b->counts.open);
 	assert_true(a->first == b->first && a->last == b->last && a->ended == b->ended);
 	assert_true(a->frames[0].children == b->frames[0].children);
+	if (a->frames[0].net != b->frames[0].net)
+		fail_msg("seed %" PRIu64 ": net %" PRIu64 " and %" PRIu64, first_seed,
+		    a->frames[0].net, b->frames[0].net);
 	assert_int_equal(a->calls.count, b->calls.count);
 	for (uint32_t i = 0; i < a->calls.count; i++)
 		assert_memory_equal(
@@ -134,7 +149,8 @@ static void expect_same(const struct tp_stack *a, const struct tp_stack *b)
 	for (uint32_t i = 0; i < a->profile->node_count; i++) {
 		const struct tp_node *x = &a->profile->nodes[i];
 		const struct tp_node *y = &b->profile->nodes[i];
-		assert_memory_equal(x, y, offsetof(struct tp_node, times));
+		assert_memory_equal(x, y, offsetof(struct tp_node, debt));
+		assert_int_equal(debt_of(a->profile, x), debt_of(b->profile, y));
 		assert_int_equal(x->times.first, y->times.first);
 		assert_int_equal(x->times.size, y->times.size);
 		if (x->times.size)
@@ -157,7 +173,7 @@ static void take_call(void *context, const struct tp_call *call)
 {
 	struct heap *heap = context;
 	const uint64_t parts[] = {call->id, call->start, call->end, call->duration, call->self,
-	    call->cost, call->how, heap->profile->nodes[call->node].name};
+	    call->net.inclusive, call->net.self, call->how, heap->profile->nodes[call->node].name};
 	uint64_t hash = 1;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		hash = (hash ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
@@ -183,8 +199,12 @@ static void compare_calls(const uint32_t *at, uint32_t parts)
 		heap->profile = &profile;
 		tp_stack_set_sink(&stack, &sink);
 		stack.only_calls = true;
-		replay(&stack, 0, apart ? at[1] : word_count);
-		for (uint32_t i = 1; apart && i < parts; i++) {
+		replay(&stack, 0, at[1]);
+		for (uint32_t i = 1; i < parts; i++) {
+			if (!apart) {
+				replay(&stack, at[i], at[i + 1]);
+				continue;
+			}
 			struct tp_part part;
 			struct heap own = {.profile = &part.profile, .product = 1};
 			struct tp_call_sink own_sink = {.context = &own, .leave = take_call};
@@ -219,15 +239,15 @@ static void compare_parts(void)
 	struct tp_profile profile;
 	struct tp_stack whole;
 	struct tp_stack stack;
-	begin(&whole, &whole_profile);
-	replay(&whole, 0, word_count);
-	tp_stack_finish(&whole);
-
 	const uint32_t parts = 2 + pick(PARTS_MAX - 1);
 	uint32_t at[PARTS_MAX + 1] = {0};
 	for (uint32_t i = 1; i < parts; i++)
 		at[i] = borders[border_count * i / parts];
 	at[parts] = word_count;
+	begin(&whole, &whole_profile);
+	for (uint32_t i = 0; i < parts; i++)
+		replay(&whole, at[i], at[i + 1]);
+	tp_stack_finish(&whole);
 	begin(&stack, &profile);
 	replay(&stack, 0, at[1]);
 	for (uint32_t i = 1; i < parts; i++) {

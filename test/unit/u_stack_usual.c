@@ -146,8 +146,8 @@ static void take_call(void *context, const struct tp_call *call)
 {
 	struct side *side = context;
 	const uint64_t parts[] = {call->id, call->parent, call->start, call->end, call->duration,
-	    call->self, call->cost, call->net, call->off.blocked, call->node, call->depth,
-	    call->how};
+	    call->self, call->net.inclusive, call->net.self, call->chosen, call->off.blocked,
+	    call->node, call->depth, call->how};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		tell(side, parts[i]);
 	side->calls++;

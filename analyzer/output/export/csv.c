@@ -84,7 +84,7 @@ static void add_calls(struct tp_relation_data *data, const struct tp_stored_thre
 					text = cell.text;
 				else if (cell.type)
 					at = tp_digits(at, cell.count);
-				if (columns[j] == TP_CALLS_DURATION)
+				if (columns[j] == TP_CALLS_INCLUSIVE)
 					inclusive = cell.count;
 				if (columns[j] == TP_CALLS_SELF)
 					self = cell.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The relation "calls": every single call, as recorded.
+// The relation "calls": every single call, as recorded and without the cost of that.
 #include "relation.h"
 
 static const struct tp_relation_column columns[] = {
@@ -19,13 +19,18 @@ static const struct tp_relation_column columns[] = {
     [TP_CALLS_DURATION] = {"duration_ns",
 	"ns that it took, as recorded, without the time while its stack was left",
 	.unit = TP_UNIT_TIME, .old = {"dur"}},
-    [TP_CALLS_SELF] = {"self_raw_ns",
-	"ns of duration_ns outside the calls that it made; as recorded, unlike self_ns in "
-	"functions",
-	.unit = TP_UNIT_TIME, .old = {"self_raw", "self"}},
+    [TP_CALLS_SELF_RAW] = {"self_raw_ns",
+	"ns of duration_ns outside the calls that it made, as recorded", .unit = TP_UNIT_TIME,
+	.old = {"self_raw", "self"}},
     [TP_CALLS_COST] = {"cost_ns",
 	"ns of duration_ns that recording it and the calls inside cost; 0 if unknown or with --raw",
 	.unit = TP_UNIT_TIME, .old = {"cost"}},
+    [TP_CALLS_INCLUSIVE] = {"inclusive_ns",
+	"duration_ns - cost_ns: of the calls of a path, they sum up to inclusive_ns in paths",
+	.unit = TP_UNIT_TIME},
+    [TP_CALLS_SELF] = {"self_ns",
+	"ns of inclusive_ns outside the calls that it made: they sum up to self_ns in functions",
+	.unit = TP_UNIT_TIME},
     [TP_CALLS_HOW] = {"how",
 	"how it ended: returned, unwound (exception, longjmp), cut (recording was switched off), "
 	"open (at the thread's end), no return (its exit is missing)",
@@ -48,7 +53,6 @@ static const struct tp_relation_column columns[] = {
 	.absent = TP_FORM_SQL | TP_FORM_PARQUET, .reason = "joined by fn"},
 };
 
-// As recorded, like the durations.
 static struct tp_cell part_value(
     const struct tp_relation_data *data, const struct tp_call_row *at, uint32_t which)
 {
@@ -58,8 +62,8 @@ static struct tp_cell part_value(
 	const struct tp_node_parts parts = {
 	    .self_off = call->self_off,
 	    .inclusive_off = call->off,
-	    .self_cpu = call->self > self_off ? call->self - self_off : 0,
-	    .inclusive_cpu = call->duration > off ? call->duration - off : 0,
+	    .self_cpu = call->net.self > self_off ? call->net.self - self_off : 0,
+	    .inclusive_cpu = call->net.inclusive > off ? call->net.inclusive - off : 0,
 	};
 	return tp_cell_time(data, at->thread->off, tp_part_ticks(&parts, which));
 }
@@ -93,10 +97,14 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 		return tp_cell_at(data, true, call->end);
 	case TP_CALLS_DURATION:
 		return tp_cell_time(data, true, call->duration);
-	case TP_CALLS_SELF:
+	case TP_CALLS_SELF_RAW:
 		return tp_cell_time(data, true, call->self);
 	case TP_CALLS_COST:
-		return tp_cell_time(data, true, call->cost);
+		return tp_cell_time(data, true, call->duration - call->net.inclusive);
+	case TP_CALLS_INCLUSIVE:
+		return tp_cell_time(data, true, call->net.inclusive);
+	case TP_CALLS_SELF:
+		return tp_cell_time(data, true, call->net.self);
 	case TP_CALLS_HOW:
 		return tp_cell_text(tp_call_end_name(call->how));
 	case TP_CALLS_AWAY:
@@ -121,14 +129,15 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 
 const struct tp_relation tp_relation_calls = {
     .name = "calls",
-    .summary = "every single call, with times as recorded",
+    .summary = "every single call, with times as recorded and without the cost of that",
     .columns = columns,
     .count = sizeof(columns) / sizeof(columns[0]),
     .csv = (const uint8_t[]){TP_CALLS_ID, TP_CALLS_PARENT, TP_CALLS_THREAD, TP_CALLS_TID,
 	TP_CALLS_NAME, TP_CALLS_FN, TP_CALLS_FUNCTION, TP_CALLS_PATH, TP_CALLS_DEPTH, TP_CALLS_REC,
-	TP_CALLS_START, TP_CALLS_END, TP_CALLS_DURATION, TP_CALLS_SELF, TP_CALLS_COST, TP_CALLS_HOW,
-	TP_CALLS_AWAY, TP_CALLS_PARTS, TP_CALLS_PARTS + 1, TP_CALLS_PARTS + 2, TP_CALLS_PARTS + 3,
-	TP_CALLS_PARTS + 4, TP_CALLS_PARTS + 5, TP_RELATION_END},
+	TP_CALLS_START, TP_CALLS_END, TP_CALLS_DURATION, TP_CALLS_SELF_RAW, TP_CALLS_COST,
+	TP_CALLS_INCLUSIVE, TP_CALLS_SELF, TP_CALLS_HOW, TP_CALLS_AWAY, TP_CALLS_PARTS,
+	TP_CALLS_PARTS + 1, TP_CALLS_PARTS + 2, TP_CALLS_PARTS + 3, TP_CALLS_PARTS + 4,
+	TP_CALLS_PARTS + 5, TP_RELATION_END},
     .forms = TP_FORM_CSV | TP_FORM_SQL | TP_FORM_PARQUET,
     .reason = "there are millions; --view timeline and the report show the longest",
     .value = value,

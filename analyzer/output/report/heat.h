@@ -55,7 +55,7 @@ static inline void tp_report_heat_add(
 	const uint64_t since = call->start > heat->from ? call->start - heat->from : 0;
 	uint64_t column = since / heat->width;
 	column = column < heat->columns ? column : heat->columns - 1;
-	const uint32_t at = tp_histogram_bucket(call->net) / map->step;
+	const uint32_t at = tp_histogram_bucket(call->chosen) / map->step;
 	const uint32_t row = at > map->first ? at - map->first : 0;
 	map->cells[column * map->rows + (row < map->rows ? row : map->rows - 1)]++;
 }
