@@ -318,6 +318,7 @@ void tp_analysis_release(struct tp_analysis *analysis)
 		tp_profile_release(&analysis->threads[i].profile);
 		tp_call_counts_release(&analysis->threads[i].calls);
 		free(analysis->threads[i].functions);
+		free(analysis->threads[i].open);
 	}
 	for (uint32_t i = 0; i < analysis->function_count; i++)
 		tp_histogram_release(&analysis->functions[i].times);

@@ -90,6 +90,8 @@ struct tp_thread_result {
 	uint64_t busy;  /* ticks in instrumented functions */
 	uint64_t taken; /* tp_compensation, of this thread */
 	uint64_t missing;
+	struct tp_open_call *open; /* calls that were running at the end, the outermost first */
+	uint32_t open_count;
 	bool moves; /* stacks have come from or gone to other threads: together.h */
 	int code;   /* tp_error that ended the replay early, or 0 */
 	struct tp_err err;

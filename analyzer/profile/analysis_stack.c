@@ -37,6 +37,7 @@ int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread
 	profile->fine_ns = tp_analysis_fine_ns(analysis);
 	stack->special = profile->time > TP_TIME_CPU; // most calls have nothing of it
 	tp_stack_set_off(stack, thread->off);
+	tp_stack_set_until(stack, analysis->timeless ? 0 : thread->until, thread->lost);
 	tp_stack_set_selected(stack, &analysis->selected);
 	if (thread->off && !tp_profile_keep_parts(profile))
 		return TP_ERR_MEMORY;

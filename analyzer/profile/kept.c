@@ -223,6 +223,9 @@ int tp_kept_replay(struct tp_kept_thread *kept, const struct tp_analysis *analys
 		code = tp_profile_copy(profile, &kept->profile);
 	if (!code)
 		code = tp_stack_copy(replay->stack, &kept->stack, profile);
+	if (!code)
+		tp_stack_set_until(
+		    replay->stack, analysis->timeless ? 0 : thread->until, thread->lost);
 	if (!code && analysis->ranged)
 		tp_stack_begin_anew(replay->stack, analysis->from);
 	replay->bad_counts_offset = kept->bad_counts_offset;

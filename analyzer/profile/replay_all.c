@@ -64,6 +64,9 @@ static void take_results(const struct tp_analysis *analysis, struct tp_thread_re
 		    &result->profile, stack->frames[0].children, &result->taken, &result->missing);
 	tp_profile_choose_time(&result->profile);
 	result->busy = result->profile.nodes[0].inclusive;
+	result->open = stack->open;
+	result->open_count = stack->open_count;
+	stack->open = NULL;
 	result->calls = stack->calls;
 	stack->calls = (struct tp_call_counts){0};
 	// What was only counted has no times to be in a range by.
@@ -163,6 +166,7 @@ static void forget(struct tp_thread_result *result)
 {
 	tp_profile_release(&result->profile);
 	tp_call_counts_release(&result->calls);
+	free(result->open);
 	*result = (struct tp_thread_result){.thread = result->thread, .moves = result->moves};
 }
 

@@ -56,6 +56,8 @@ void tp_stack_release(struct tp_stack *stack)
 	tp_contexts_release(&stack->contexts);
 	free(stack->frame_offs);
 	free(stack->frames);
+	free(stack->open);
+	stack->open = NULL;
 	stack->frame_offs = NULL;
 	stack->frames = NULL;
 }

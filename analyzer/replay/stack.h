@@ -38,6 +38,12 @@ struct tp_call_counts {
 bool tp_call_counts_add(struct tp_call_counts *counts, uint64_t address, uint64_t calls);
 void tp_call_counts_release(struct tp_call_counts *counts);
 
+/* A call that was still running at the end. */
+struct tp_open_call {
+	uint64_t began; /* ticks */
+	uint32_t node;
+};
+
 struct tp_stack_counts {
 	uint64_t records; /* words, the raw ones behind RESYNC and COUNTS included */
 	uint64_t events;  /* enters and exits, timed or not */
@@ -130,6 +136,11 @@ struct tp_stack {
 	bool forked;      /* calls may have begun before the process was forked */
 	bool switched;    /* recording was switched on: calls may have begun before that */
 	bool overwritten; /* (ring) the beginning is; set before the first chunk */
+	uint64_t until;   /* see tp_stack_set_until; 0: not known */
+	uint64_t lost;
+	/* Once it is finished: the calls that were open at the end, the outermost first. */
+	struct tp_open_call *open;
+	uint32_t open_count;
 	/*
 	 * Since the last timed record: untimed exits that match no call, and calls without an exit.
 	 */
@@ -168,6 +179,16 @@ static inline void tp_stack_set_selected(
 
 /* All optional, before the first chunk. */
 /*
+ * The thread lived, and was recorded, until this tick, if its records do not say that it ended. By
+ * its own count LOST events were lost: if its records tell of less, the last ones were, and nothing
+ * is known of the time after its last record.
+ */
+static inline void tp_stack_set_until(struct tp_stack *stack, uint64_t until, uint64_t lost)
+{
+	stack->until = until;
+	stack->lost = lost;
+}
+/*
  * Only events in [from, to), in ticks: of a call that was running before or ran on, the part in
  * between counts. The counts are then those of the records in the range.
  */
@@ -192,7 +213,10 @@ void tp_stack_set_sink(struct tp_stack *stack, struct tp_call_sink *sink);
  */
 int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t count,
     uint64_t first_time, uint64_t position);
-/* End the calls that are still open, at the time of the last event or of a switch to off. */
+/*
+ * End the calls that are still open: until then the thread lived, or where recording was switched
+ * off; else at its last event.
+ */
 void tp_stack_finish(struct tp_stack *stack);
 
 /* ---- steps of a replay, for the files that replay in other ways than one record after another */

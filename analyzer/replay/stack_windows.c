@@ -3,6 +3,8 @@
 // where calls end without a record.
 #include "stack_steps.h"
 
+#include <stdlib.h>
+
 void tp_stack_set_range(struct tp_stack *stack, uint64_t from, uint64_t to)
 {
 	stack->special = true;
@@ -65,6 +67,7 @@ static void begin_range(struct tp_stack *stack)
 	cross(stack, stack->from);
 	tp_frames_end_pending(stack, stack->from);
 	stack->waiting_exits = stack->waiting_enters = 0;
+	stack->lost -= stack->counts.lost < stack->lost ? stack->counts.lost : stack->lost;
 	stack->counts = (struct tp_stack_counts){0};
 	stack->quiet = false;
 	stack->first = stack->from;
@@ -153,6 +156,25 @@ bool tp_stack_end_closed(struct tp_stack *stack, struct tp_stack_place *at, uint
 	return true;
 }
 
+// Whether it is known what the thread did after its last record: it was still where that left it.
+static bool lives_on(const struct tp_stack *stack)
+{
+	return stack->started && !stack->ended && stack->until > stack->last &&
+	       stack->counts.lost >= stack->lost;
+}
+
+// For who asks where the thread was at the end.
+static void keep_open(struct tp_stack *stack)
+{
+	const uint32_t count = stack->left ? 0 : stack->depth - 1;
+	stack->open = count ? malloc(count * sizeof(*stack->open)) : NULL;
+	stack->no_memory |= count && !stack->open;
+	stack->open_count = stack->open ? count : 0;
+	for (uint32_t i = 0; i < stack->open_count; i++)
+		stack->open[i] =
+		    (struct tp_open_call){stack->frames[i + 1].began, stack->frames[i + 1].node};
+}
+
 void tp_stack_finish(struct tp_stack *stack)
 {
 	if (stack->over)
@@ -163,11 +185,13 @@ void tp_stack_finish(struct tp_stack *stack)
 	const bool still_open =
 	    silent && !stack->ended && (stack->depth > 1 || stack->contexts.live);
 	const bool before = stack->quiet && stack->last < stack->from;
+	const bool alive = !silent && !stack->in_gap && lives_on(stack);
+	const bool goes_on = still_open || (alive && stack->until > stack->from);
 	struct tp_stack_place end = {.last = stack->last};
 	// What its selection ends before the range is not of it.
-	if (before && still_open && stack->selected)
+	if (before && goes_on && stack->selected)
 		stack->no_memory |= !tp_stack_end_closed(stack, &end, stack->from);
-	if (before && (!still_open || off_from <= stack->from ||
+	if (before && (!goes_on || (silent && off_from <= stack->from) ||
 			  (stack->depth == 1 && !stack->contexts.live))) {
 		tp_stack_end_all(stack, stack->last);
 		stack->counts = (struct tp_stack_counts){0};
@@ -204,6 +228,14 @@ void tp_stack_finish(struct tp_stack *stack)
 		cross(stack, stack->gaps.items[stack->gap].from);
 		return;
 	}
+	if (alive && stack->until > stack->last) {
+		stack->no_memory |= !tp_stack_look_off(stack, stack->last, stack->until);
+		if (stack->until >= stack->to) {
+			end_range(stack);
+			return;
+		}
+		stack->last = stack->until;
+	}
 	for (uint32_t i = stack->contexts.newest; i; i = stack->contexts.items[i].older)
 		stack->counts.left += stack->contexts.items[i].depth > 1;
 	stack->counts.left += stack->left && stack->depth > 1;
@@ -213,6 +245,7 @@ void tp_stack_finish(struct tp_stack *stack)
 		left_out += tp_frame_closes(stack, &stack->frames[i]) != UINT64_MAX;
 	stack->counts.left_out += left_out;
 	stack->counts.open -= left_out;
+	keep_open(stack);
 	stack->how = TP_CALL_OPEN;
 	stack->counts.open += tp_stack_end_all(stack, stack->last);
 }

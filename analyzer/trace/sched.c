@@ -99,8 +99,8 @@ static uint64_t to_ticks(const struct clock *clock, uint64_t ns)
 
 // The stretches of the thread whose COUNT switches begin at SWITCHES. Returns how many they are.
 static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches, uint64_t count,
-    const struct tp_sched_read *sched, const struct clock *clock, struct tp_off_stretch *stretches,
-    uint64_t *end)
+    const struct tp_sched_read *sched, const struct clock *clock, uint64_t lived,
+    struct tp_off_stretch *stretches, uint64_t *end)
 {
 	uint32_t made = 0;
 	uint64_t last = 0;
@@ -132,11 +132,14 @@ static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches
 	// Where it last lost the processor nothing follows; or its coming back was lost, and it is
 	// not known how long that took.
 	*end = is_off ? to_ticks(clock, off_ns) : UINT64_MAX;
+	const uint64_t from = *end > last ? *end : last;
+	if (is_off && from < lived && !sched->lost)
+		stretches[made++] = (struct tp_off_stretch){from, lived, preempted};
 	return made;
 }
 
 int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace_clock *trace_clock,
-    const struct teeperf_trace_point *points, struct tp_arena *arena)
+    const struct teeperf_trace_point *points, uint64_t lived, struct tp_arena *arena)
 {
 	struct clock clock = {.points = points,
 	    .count = trace_clock->point_count,
@@ -162,7 +165,7 @@ int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace
 			end++;
 		struct tp_sched_thread *thread = &sched->threads[sched->thread_count++];
 		const uint32_t made = make_stretches(
-		    &sched->switches[i], end - i, sched, &clock, stretches, &thread->end);
+		    &sched->switches[i], end - i, sched, &clock, lived, stretches, &thread->end);
 		thread->os_tid = sched->switches[i].os_tid;
 		thread->off = (struct tp_off_list){stretches, made};
 		stretches += made;
@@ -171,7 +174,7 @@ int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace
 	return 0;
 }
 
-const struct tp_off_list *tp_sched_find(const struct tp_sched_read *sched, uint64_t os_tid)
+const struct tp_sched_thread *tp_sched_find(const struct tp_sched_read *sched, uint64_t os_tid)
 {
 	uint32_t low = 0;
 	uint32_t high = sched->thread_count;
@@ -183,7 +186,7 @@ const struct tp_off_list *tp_sched_find(const struct tp_sched_read *sched, uint6
 			high = middle;
 	}
 	return low < sched->thread_count && sched->threads[low].os_tid == os_tid
-		   ? &sched->threads[low].off
+		   ? &sched->threads[low]
 		   : NULL;
 }
 

@@ -64,16 +64,18 @@ struct tp_sched_read {
 int tp_sched_read_add(struct tp_sched_read *sched, const void *payload, uint64_t size);
 
 /*
- * All sections are there: make threads of them, which live in the arena. A switch that contradicts
+ * All sections are there: make threads of them, which live in the arena. LIVED: until this tick the
+ * program did not end, so a thread that lost its processor for good had none up to there; 0: that is
+ * not known. A switch that contradicts
  * the one before it (some were lost) never makes waiting longer than it can be shown to be. 0 or
  * TP_ERR_MEMORY.
  */
 int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace_clock *clock,
-    const struct teeperf_trace_point *points, struct tp_arena *arena);
+    const struct teeperf_trace_point *points, uint64_t lived, struct tp_arena *arena);
 void tp_sched_read_release(struct tp_sched_read *sched);
 
-/* Facts about a thread of the system; NULL: none. */
-const struct tp_off_list *tp_sched_find(const struct tp_sched_read *sched, uint64_t os_tid);
+/* A thread of the system; NULL: nothing is known of it. */
+const struct tp_sched_thread *tp_sched_find(const struct tp_sched_read *sched, uint64_t os_tid);
 
 /*
  * Ticks without a processor in [from, to). *at is the first stretch that ends behind `from`, from

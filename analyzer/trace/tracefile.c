@@ -318,27 +318,89 @@ static void add_sched(struct loader *loader, const struct tp_section *section)
 		reject(loader, section, "its size does not fit thread switches");
 }
 
+// Ticks: when the recording ended, or what of it is here; 0: not known.
+static uint64_t end_of_recording(const struct tp_tracefile *trace)
+{
+	struct tp_timebase base;
+	tp_timebase_init(&base, &trace->clock, trace->points);
+	if (!trace->has_clock || !base.has_origin)
+		return 0;
+	const uint64_t ns = trace->has_end
+				? trace->end.end_ns
+				: trace->points[trace->clock.point_count - 1].monotonic_ns;
+	return tp_timebase_find(&base, &trace->clock, trace->points, ns);
+}
+
+/*
+ * Until when a thread lived that does not say when it ended, and whose records are all here. Where
+ * the program ENDED, or its thread did, that is when it last lost its processor.
+ */
+static void give_until(
+    struct tp_thread *thread, const struct tp_sched_thread *host, uint64_t end, bool lived)
+{
+	if (thread->ended || thread->cut || thread->unwritten.chunks)
+		return;
+	const bool died = host && host->end != UINT64_MAX && (!lived || thread->cpu_is_exact);
+	thread->until = died && host->end < end ? host->end : end;
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+	const struct tp_thread *x = *(struct tp_thread *const *)a;
+	const struct tp_thread *y = *(struct tp_thread *const *)b;
+	const int order = TP_COMPARE(x->os_tid, y->os_tid);
+	return order ? order : TP_COMPARE(x->number, y->number);
+}
+
+// The system may have given a thread's number to a later one: when it ended itself is not known.
+static void forget_reused(struct loader *loader)
+{
+	struct tp_tracefile *trace = loader->trace;
+	struct tp_thread **order = calloc(trace->thread_count + (size_t)1, sizeof(*order));
+	if (!order) {
+		fail(loader);
+		return;
+	}
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		order[i] = &trace->threads[i];
+	qsort(order, trace->thread_count, sizeof(*order), compare_tids);
+	for (uint32_t i = 1; i < trace->thread_count; i++)
+		if (order[i - 1]->os_tid == order[i]->os_tid)
+			order[i - 1]->until = 0;
+	free(order);
+}
+
 /*
  * When each thread had no processor. Ids of another machine, or of a library OS, would be taken for
  * those of the host's threads: there, nothing is known, unless times tell which of the host's
  * threads it was.
  */
-static int give_sched(const struct loader *loader)
+static int give_sched(struct loader *loader)
 {
 	struct tp_tracefile *trace = loader->trace;
 	char ids[16];
-	const int code =
-	    tp_sched_read_finish(&trace->sched, &trace->clock, trace->points, &trace->arena);
+	const bool lived = !trace->has_end || trace->end.exit_kind == TEEPERF_EXIT_UNKNOWN;
+	const uint64_t end = end_of_recording(trace);
+	const int code = tp_sched_read_finish(
+	    &trace->sched, &trace->clock, trace->points, lived ? end : 0, &trace->arena);
 	if (code)
 		return tp_err_memory(loader->err, trace->source.name);
-	if (tp_tracefile_host(trace, "ids", ids, sizeof(ids)))
-		return strcmp(ids, "virtual") ? 0 : tp_host_threads_find(trace, loader->err);
+	if (tp_tracefile_host(trace, "ids", ids, sizeof(ids))) {
+		const int found =
+		    strcmp(ids, "virtual") ? 0 : tp_host_threads_find(trace, loader->err);
+		for (uint32_t i = 0; i < trace->thread_count; i++)
+			give_until(&trace->threads[i], NULL, end, false);
+		return found;
+	}
 	for (uint32_t i = 0; i < trace->thread_count; i++) {
 		struct tp_thread *thread = &trace->threads[i];
+		const struct tp_sched_thread *host = tp_sched_find(&trace->sched, thread->os_tid);
 		thread->host_tid = thread->os_tid;
-		thread->off = tp_sched_find(&trace->sched, thread->os_tid);
+		thread->off = host ? &host->off : NULL;
+		give_until(thread, host, end, lived);
 	}
-	return 0;
+	forget_reused(loader);
+	return loader->code;
 }
 
 // Behind "KEY=" in the host section, up to the end of the line; NULL: it is not there.

@@ -60,7 +60,9 @@ struct tp_thread {
 	bool has_delay;
 	uint64_t delay_ns; /* ... and for so long, at least, it could have run and had none */
 	const struct tp_off_list *off; /* when it had no processor; NULL: not known */
-	char name[17];                 /* empty if unknown */
+	/* Ticks: until then it lived and was recorded, if it had not ended before; 0: not known. */
+	uint64_t until;
+	char name[17]; /* empty if unknown */
 };
 
 /* What was recorded and is not in the file; what was never recorded is lost, and not part of it. */

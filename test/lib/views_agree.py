@@ -200,6 +200,23 @@ SINGLE = """SELECT p.path, p.parent, f.function AS name, count(c.id) AS calls, s
     LEFT JOIN functions f ON f.fn = p.fn LEFT JOIN calls c ON c.path = p.path GROUP BY p.path"""
 
 
+# Single calls, percentiles and sums are of one and the same time of each call: what is out of order,
+# and paths whose calls do not add up. (Each number is rounded to nanoseconds by itself.)
+OUT_OF_ORDER = """SELECT f.function, l.min_ns, l.p50_ns, l.p90_ns, l.p99_ns, l.p999_ns, l.max_ns,
+        f.total_ns * 1.0 / f.timed_calls AS mean
+    FROM functions f JOIN latencies l ON l.fn = f.fn WHERE f.timed_calls > 0 AND NOT (
+        f.min_ns = l.min_ns AND f.max_ns = l.max_ns AND l.min_ns <= l.p50_ns AND
+        l.p50_ns <= l.p90_ns AND l.p90_ns <= l.p99_ns AND l.p99_ns <= l.p999_ns AND
+        l.p999_ns <= l.max_ns AND l.min_ns - 1 <= mean AND mean <= l.max_ns + 1)"""
+NOT_THE_SUM = """SELECT p.path, p.calls, p.self_ns, p.inclusive_ns, s.self, s.inclusive
+    FROM paths p JOIN (SELECT path, count(*) AS n, sum(self_ns) AS self,
+        sum(inclusive_ns) AS inclusive, sum(duration_ns - cost_ns - inclusive_ns) AS off
+        FROM calls GROUP BY path) s ON s.path = p.path
+    WHERE p.path AND (abs(p.self_ns - s.self) > s.n + 1 OR abs(s.off) > s.n OR
+        abs(p.inclusive_ns - s.inclusive) > s.n + 1 OR
+        s.n <> p.calls)"""
+
+
 def name_paths(rows):
     """Rows of path, parent, name and numbers, a parent before its children."""
     names, paths = {}, Sums()
@@ -211,8 +228,8 @@ def name_paths(rows):
     return paths
 
 
-def check_tables(what, ask, truth, single):
-    """`ask` answers SQL; `single`: also what single calls say."""
+def check_tables(what, ask, truth, single, whole):
+    """`ask` answers SQL; `single`: also what single calls say; `whole`: no path was left out."""
     sums = {"functions": Sums(), "pairs": Sums()}
     for kind, found in sums.items():
         for row in ask(SQL[kind]):
@@ -222,6 +239,10 @@ def check_tables(what, ask, truth, single):
     agree(f"{what}: pairs", truth.pairs, sums["pairs"], *FIELDS)
     for kind in ("paths", "thread_paths"):
         agree(f"{what}: {kind}", truth.paths, name_paths(ask(SQL[kind])), *FIELDS)
+    for sql in (OUT_OF_ORDER, NOT_THE_SUM) if whole else ():
+        wrong = [dict(row) for row in ask(sql)]
+        if wrong:
+            check.fail(f"{what}: times of single calls and their sums differ: {wrong[:3]}")
     if single:
         agree(f"{what}: single calls", recorded(truth)[0].paths, name_paths(ask(SINGLE)), *FIELDS)
 
@@ -233,11 +254,14 @@ def check_sql(what, trace, truth, single, *options):
         if done.returncode not in (0, 1) or not done.stdout:
             sys.exit(f"FAILED: {what}: {sql}: {done.stderr}")
         return json.loads(done.stdout)
-    check_tables(f"{what} in SQL", ask, truth, single)
+    # Single calls above what --focus and --ignore choose keep their times.
+    whole = not {"--focus", "--ignore"} & set(options)
+    check_tables(f"{what} in SQL", ask, truth, single, whole)
     file = check.export(trace, "sqlite", "agree.sqlite", *options)
     base = sqlite3.connect(file)
     base.row_factory = sqlite3.Row
-    check_tables(f"{what} in SQLite", lambda sql: base.execute(sql).fetchall(), truth, single)
+    check_tables(f"{what} in SQLite", lambda sql: base.execute(sql).fetchall(), truth, single,
+                 whole)
     base.close()
 
 

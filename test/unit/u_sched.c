@@ -53,13 +53,19 @@ static void begin(struct read *read)
 static void finish(struct read *read, const struct teeperf_trace_clock *clock,
     const struct teeperf_trace_point *points)
 {
-	assert_int_equal(tp_sched_read_finish(&read->sched, clock, points, &read->arena), 0);
+	assert_int_equal(tp_sched_read_finish(&read->sched, clock, points, 0, &read->arena), 0);
 }
 
 static void end(struct read *read)
 {
 	tp_sched_read_release(&read->sched);
 	tp_arena_release(&read->arena);
+}
+
+static const struct tp_off_list *off_of(const struct tp_sched_read *sched, uint64_t os_tid)
+{
+	const struct tp_sched_thread *thread = tp_sched_find(sched, os_tid);
+	return thread ? &thread->off : NULL;
 }
 
 static void expect(
@@ -93,11 +99,11 @@ static void stretches_of_threads(void **state)
 	add(&read, 1050, 3, second, 3);
 	finish(&read, &tsc, line);
 	assert_int_equal(read.sched.lost, 3);
-	expect(tp_sched_find(&read.sched, 7),
+	expect(off_of(&read.sched, 7),
 	    (const struct tp_off_stretch[]){{50, 100, false}, {500, 700, false}, {900, 1000, true}},
 	    3);
-	expect(tp_sched_find(&read.sched, 9), (const struct tp_off_stretch[]){{50, 200, false}}, 1);
-	assert_null(tp_sched_find(&read.sched, 8));
+	expect(off_of(&read.sched, 9), (const struct tp_off_stretch[]){{50, 200, false}}, 1);
+	assert_null(off_of(&read.sched, 8));
 	end(&read);
 }
 
@@ -111,7 +117,7 @@ static void losses_never_make_waiting_longer(void **state)
 	begin(&read);
 	add(&read, 1100, 2, odd, 7);
 	finish(&read, &tsc, line);
-	expect(tp_sched_find(&read.sched, 7), (const struct tp_off_stretch[]){{300, 400, true}}, 1);
+	expect(off_of(&read.sched, 7), (const struct tp_off_stretch[]){{300, 400, true}}, 1);
 	end(&read);
 	// A flight recorder: what was before is not known, but for what it leaves open.
 	static const struct teeperf_trace_sched_switch ring[] = {
@@ -120,8 +126,8 @@ static void losses_never_make_waiting_longer(void **state)
 	add(&read, 1500, 0, ring, 4);
 	finish(&read, &tsc, line);
 	expect(
-	    tp_sched_find(&read.sched, 7), (const struct tp_off_stretch[]){{500, 600, false}}, 1);
-	expect(tp_sched_find(&read.sched, 8), NULL, 0);
+	    off_of(&read.sched, 7), (const struct tp_off_stretch[]){{500, 600, false}}, 1);
+	expect(off_of(&read.sched, 8), NULL, 0);
 	end(&read);
 }
 
@@ -143,8 +149,8 @@ static void ends_of_threads(void **state)
 		assert_int_equal(read.sched.threads[i].os_tid, 6 + i);
 		assert_int_equal(read.sched.threads[i].end, ends[i]);
 	}
-	expect(tp_sched_find(&read.sched, 7), (const struct tp_off_stretch[]){{0, 100, false}}, 1);
-	expect(tp_sched_find(&read.sched, 6),
+	expect(off_of(&read.sched, 7), (const struct tp_off_stretch[]){{0, 100, false}}, 1);
+	expect(off_of(&read.sched, 6),
 	    (const struct tp_off_stretch[]){{0, 100, false}, {200, 500, false}}, 2);
 	end(&read);
 }
@@ -163,7 +169,7 @@ static void soft_clocks_go_by_their_points(void **state)
 	begin(&read);
 	add(&read, 1000, 0, switches, 5);
 	finish(&read, &soft, points);
-	expect(tp_sched_find(&read.sched, 7),
+	expect(off_of(&read.sched, 7),
 	    (const struct tp_off_stretch[]){{500, 1000, false}, {2000, 3000, false}}, 2);
 	end(&read);
 	// Without two points nothing is known.
@@ -171,7 +177,7 @@ static void soft_clocks_go_by_their_points(void **state)
 	add(&read, 1000, 0, switches, 5);
 	finish(&read, &(struct teeperf_trace_clock){.kind = TEEPERF_CLOCK_TSC, .point_count = 1},
 	    points);
-	assert_null(tp_sched_find(&read.sched, 7));
+	assert_null(off_of(&read.sched, 7));
 	end(&read);
 }
 
@@ -201,7 +207,7 @@ static void damaged_sections(void **state)
 		add(&read, pick(3000), UINT64_MAX, switches, 64);
 		finish(&read, &tsc, line);
 		for (uint32_t t = 0; t < 3; t++) {
-			const struct tp_off_list *list = tp_sched_find(&read.sched, t);
+			const struct tp_off_list *list = off_of(&read.sched, t);
 			for (uint32_t i = 0; list && i < list->count; i++) {
 				assert_true(list->items[i].from < list->items[i].to);
 				assert_true(!i || list->items[i - 1].to <= list->items[i].from);
