@@ -291,6 +291,12 @@ int tp_driver_run(const char *name, int argc, char **argv)
 	if (status)
 		return status;
 
+	char ccache[TP_DRIVER_PATH_SIZE];
+	const bool cached = (plan.compiles || plan.preprocesses) && tp_driver_ccache(ccache);
+	if (cached && plan.compiles)
+		status = tp_driver_ccache_refuse(ccache, &plan);
+	if (status)
+		return status;
 	enum { ROOM = 48 };
 	struct line line = {.items = calloc((size_t)argc + ROOM, sizeof(*line.items))};
 	struct tp_err err;
@@ -308,7 +314,7 @@ int tp_driver_run(const char *name, int argc, char **argv)
 		add_plugin(&line, &tools, &plan);
 	}
 	const bool looks = (plan.links || plan.combines) && !tools.settings.is_off;
-	if (!looks) {
+	if (!looks && !(cached && plan.preprocesses)) {
 		execv(tools.compiler, line.items);
 		tp_err_system(&err, errno, tools.compiler, "cannot run the compiler");
 		return tp_command_fail(&err);
@@ -318,8 +324,10 @@ int tp_driver_run(const char *name, int argc, char **argv)
 		return tp_command_fail(&err);
 	if (status)
 		return status;
-	tp_driver_check_faults(argc, argv);
-	if (plan.links && tools.settings.checks && getenv("TEEPERF_ALLOWLIST"))
+	if (looks)
+		tp_driver_check_faults(argc, argv);
+	if (looks && plan.links && tools.settings.checks && getenv("TEEPERF_ALLOWLIST"))
 		tp_driver_check(&plan, argc, argv);
-	return 0;
+	const char *const depends[] = {tools.compiler, tools.plugin, NULL};
+	return plan.preprocesses ? tp_driver_ccache_text(argc, argv, depends) : 0;
 }

@@ -117,6 +117,22 @@ void tp_driver_options_forget(void);
 extern const struct tp_option tp_driver_options[];
 
 /*
+ * Whether ccache has started this process, which must learn what the object depends on; PATH: which
+ * one.
+ */
+bool tp_driver_ccache(char path[TP_DRIVER_PATH_SIZE]);
+
+/*
+ * For ccache, which looks for objects by the text that the preprocessor writes and by the words of
+ * the command: append to that text (of -E) what else the object depends on, the settings in the
+ * environment, the lists and TOOLS (paths, ended by NULL). 0 or an exit code.
+ */
+int tp_driver_ccache_text(int argc, char *const *argv, const char *const *tools);
+
+/* Refuse to compile for a ccache, PATH, that never asks for that text. 0 or an exit code. */
+int tp_driver_ccache_refuse(const char *path, const struct tp_driver_plan *plan);
+
+/*
  * Run PROGRAM with ARGV as exec would, as far as that can be: signals to this process reach it, and
  * if it is ended by one, so is this process. Returns its exit code; or -1 with *err if it could not
  * be started.
