@@ -5,6 +5,7 @@
 #include "cli/analyze/open_trace.h"
 #include "allowlists/inventory/inventory.h"
 #include "allowlists/inventory/build.h"
+#include "analyzer/symbols/build_faults.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,19 @@ static int open_source(struct tp_inventory *inventory, struct tp_err *err)
 	return code;
 }
 
+// Functions that the inventory cannot have, since nothing has instrumented them.
+static void warn_of_faults(int count, char **paths)
+{
+	struct tp_build_faults faults;
+	for (int i = 0; i < count; i++) {
+		tp_build_faults_read(&faults, paths[i]);
+		char *text = tp_build_faults_text(&faults, TP_BUILD_FAULT_BITCODE);
+		if (text)
+			tp_command_warn("'%s': %s", paths[i], text);
+		free(text);
+	}
+}
+
 static int run(int argc, char **argv)
 {
 	int status = TP_EXIT_DONE;
@@ -113,6 +127,7 @@ static int run(int argc, char **argv)
 		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);
 	struct tp_inventory inventory;
 	struct tp_err err;
+	warn_of_faults(argc, argv);
 	if (from_source
 		? open_source(&inventory, &err)
 		: tp_inventory_open(&inventory, (const char *const *)argv, (uint32_t)argc, &err))

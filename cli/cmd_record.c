@@ -7,11 +7,14 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "analyzer/symbols/build_faults.h"
+#include "common/process.h"
 #include "recorder/recover/recover.h"
 
 enum { TICK_MS = 200, LAST_TICK_MS = 20 };
@@ -94,6 +97,21 @@ static void warn_of(const char *what, const struct tp_err *why)
 	tp_command_warn("%s: %s", what, tp_err_format(why, text, sizeof(text)));
 }
 
+static void warn_of_faults(const char *program)
+{
+	struct tp_build_faults faults;
+	char path[PATH_MAX];
+	if (!program || !tp_find_program(program, path))
+		return;
+	tp_build_faults_read(&faults, path);
+	for (int i = 0; i < TP_BUILD_FAULTS; i++) {
+		char *text = tp_build_faults_text(&faults, i);
+		if (text)
+			tp_command_warn("'%s': %s", program, text);
+		free(text);
+	}
+}
+
 // Report what the user must know before the program ends.
 static void tell_start(const struct tp_record_options *options, const struct tp_session *session)
 {
@@ -106,6 +124,7 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		    session->region.shrunk_by);
 	if (session->writer.old_path && !options->quiet)
 		tp_command_tell("the older trace is now '%s'\n", session->writer.old_path);
+	warn_of_faults(options->wanted.argv ? options->wanted.argv[0] : NULL);
 	if (!session->has_control)
 		warn_of("'teeperf ctl' cannot reach this recording", &session->control_err);
 	if (session->events_refused.code)

@@ -89,29 +89,54 @@ static bool is_builtin_setjmp(LLVMValueRef instruction)
 		   LLVMLookupIntrinsicID(name, strlen(name));
 }
 
+// Functions that return twice, by name, and whether what they return is 0 when they return for the
+// first time, and then only. (getcontext always returns 0.)
+static const struct {
+	const char *name;
+	bool tells;
+} twice[] = {
+    {"setjmp", true},
+    {"_setjmp", true},
+    {"sigsetjmp", true},
+    {"__sigsetjmp", true},
+    {"setjmp_syscall", true},
+    {"qsetjmp", true},
+    {"savectx", true},
+    {"vfork", true},
+    {"getcontext", false},
+};
+enum { TWICE = sizeof(twice) / sizeof(twice[0]) };
+
+// The place in `twice` of the called function, or TWICE. One with a body is the program's own.
+static size_t find_twice(LLVMValueRef call)
+{
+	size_t i = 0;
+	LLVMValueRef function = tp_function_of(LLVMGetCalledValue(call));
+	const char *name = function ? tp_function_name(function, NULL) : "";
+	while (i < TWICE && strcmp(name, twice[i].name))
+		i++;
+	if (i < TWICE && !LLVMIsDeclaration(function) && !tp_llvm_function_has(function, "naked"))
+		return TWICE;
+	return i;
+}
+
+// Clang says so itself, but not with -fno-builtin and -ffreestanding.
 static bool may_return_twice(LLVMValueRef instruction)
 {
 	return tp_instruction_calls(instruction) &&
-	       (tp_llvm_call_has(instruction, "returns_twice") || is_builtin_setjmp(instruction));
+	       (tp_llvm_call_has(instruction, "returns_twice") || is_builtin_setjmp(instruction) ||
+		   find_twice(instruction) < TWICE);
 }
 
-// Whether what the call returns is 0 when it returns for the first time, and then only. (getcontext
-// always returns 0.)
 static bool tells_first_return(LLVMValueRef instruction)
 {
-	static const char *const telling[] = {
-	    "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "vfork"};
 	if (!LLVMIsACallInst(instruction) ||
 	    LLVMGetTypeKind(LLVMTypeOf(instruction)) != LLVMIntegerTypeKind)
 		return false;
 	if (is_builtin_setjmp(instruction))
 		return true;
-	LLVMValueRef function = tp_function_of(LLVMGetCalledValue(instruction));
-	const char *name = function ? tp_function_name(function, NULL) : "";
-	for (size_t i = 0; i < sizeof(telling) / sizeof(telling[0]); i++)
-		if (!strcmp(name, telling[i]))
-			return true;
-	return false;
+	const size_t i = find_twice(instruction);
+	return i < TWICE && twice[i].tells;
 }
 
 // Functions of the C library and of widespread fiber libraries. getcontext is not among them: it
@@ -248,7 +273,7 @@ static void prepare_jumps(struct injection *in)
 {
 	static const char name[] = "returns_twice";
 	for (LLVMValueRef i = tp_instruction_first(in->function); i; i = tp_instruction_next(i))
-		if (is_builtin_setjmp(i))
+		if (may_return_twice(i) && !tp_llvm_call_has(i, name))
 			LLVMAddCallSiteAttribute(i, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
 			    LLVMCreateEnumAttribute(in->sequence->context,
 				LLVMGetEnumAttributeKindForName(name, strlen(name)), 0));

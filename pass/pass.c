@@ -119,9 +119,8 @@ static bool emit_inventory(const struct tp_pass *pass, LLVMModuleRef module)
  * not one for each module in a COMDAT: --gc-sections removes a group's sections, since nothing
  * refers to a note.
  */
-static void mark_module(LLVMModuleRef module)
+static void add_note(LLVMModuleRef module, const char *name, unsigned type)
 {
-	static const char name[] = TEEPERF_SYMBOL_PREFIX "mark";
 	if (LLVMGetNamedGlobal(module, name))
 		return;
 	const LLVMContextRef context = LLVMGetModuleContext(module);
@@ -129,7 +128,7 @@ static void mark_module(LLVMModuleRef module)
 	LLVMValueRef fields[] = {
 	    LLVMConstInt(i32, sizeof(((struct teeperf_note *)0)->name), 0),
 	    LLVMConstInt(i32, sizeof(((struct teeperf_note *)0)->abi), 0),
-	    LLVMConstInt(i32, TEEPERF_NOTE_TYPE, 0),
+	    LLVMConstInt(i32, type, 0),
 	    LLVMConstStringInContext(context, TEEPERF_NOTE_NAME, sizeof(TEEPERF_NOTE_NAME), 1),
 	    LLVMConstInt(i32, TEEPERF_ABI, 0),
 	};
@@ -141,6 +140,46 @@ static void mark_module(LLVMModuleRef module)
 	LLVMSetSection(note, TEEPERF_NOTE_SECTION);
 	LLVMSetAlignment(note, 4);
 	tp_llvm_keep(module, note);
+}
+
+static void mark_module(LLVMModuleRef module)
+{
+	add_note(module, TEEPERF_SYMBOL_PREFIX "mark", TEEPERF_NOTE_TYPE);
+}
+
+static const char bitcode[] = TEEPERF_SYMBOL_PREFIX "bitcode";
+
+void tp_pass_mark_bitcode(LLVMModuleRef module)
+{
+	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+		unsigned length;
+		tp_function_decision(f, &length);
+		if (has_body(f) && length && !tp_function_is(f, TP_ATTRIBUTE_NEVER) &&
+		    !tp_function_is(f, TP_ATTRIBUTE_SKIP)) {
+			add_note(module, bitcode, TEEPERF_NOTE_TYPE_BITCODE);
+			return;
+		}
+	}
+}
+
+// A linker that has merged modules has numbered what had the same name.
+static bool unmark_bitcode(LLVMModuleRef module)
+{
+	struct tp_buf notes;
+	tp_buf_init(&notes);
+	for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
+		size_t size;
+		if (!strncmp(LLVMGetValueName2(g, &size), bitcode, sizeof(bitcode) - 1))
+			tp_buf_add(&notes, &g, sizeof(g));
+	}
+	const bool found = notes.size != 0;
+	if (notes.failed)
+		tp_llvm_error(module, "teeperf: out of memory");
+	else if (found)
+		tp_llvm_delete_kept(module, (LLVMValueRef *)(void *)notes.data,
+		    (unsigned)(notes.size / sizeof(LLVMValueRef)));
+	tp_buf_release(&notes);
+	return found;
 }
 
 static void add_records(
@@ -161,7 +200,8 @@ static void add_records(
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 {
 	// Decides again where a list looks at what optimisation has left.
-	bool changed = emit_inventory(pass, module);
+	bool changed = unmark_bitcode(module);
+	changed = emit_inventory(pass, module) || changed;
 	struct targets targets = {.count = 0};
 	if (!list_targets(pass, module, &targets))
 		tp_llvm_error(module, "teeperf: out of memory");

@@ -64,6 +64,11 @@ int tp_pass_init(
 /* Stage 1: tag all functions; `before_link`: of LTO. Returns whether the module changed. */
 bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_link);
 bool tp_pass_is_tagged(LLVMModuleRef module);
+/*
+ * Between the stages, for a linker: leave a note that the functions are not recorded, if any are to
+ * be (abi.h, TEEPERF_NOTE_TYPE_BITCODE). Stage 2 takes it out.
+ */
+void tp_pass_mark_bitcode(LLVMModuleRef module);
 /* Stage 2, idempotent. Returns whether the module changed. */
 bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module);
 

@@ -98,23 +98,34 @@ struct Options {
 	}
 };
 
+std::atomic<bool> tagged_in_this_process{false};
+std::atomic<bool> tagged_before{false};
+
+bool is_for_linker(Module &module)
+{
+	return module.getModuleFlag("ThinLTO") || module.getModuleFlag("EnableSplitLTOUnit");
+}
+
 // The compile step of LTO. Clang marks such modules before its pipeline runs; at link time these
-// marks are still there, but the start-of-pipeline stage has not run in that process.
+// marks are still there, but the start-of-pipeline stage has not run in that process, or it has
+// found another's tags.
 bool is_before_link(Module &module, bool tagged_here)
 {
+	if (tagged_before)
+		return false;
 	// -ffat-lto-objects: the copy for the linker has been put aside already, this one is final.
 	for (const GlobalVariable &global : module.globals())
 		if (global.getSection() == ".llvm.lto")
 			return false;
-	return tagged_here &&
-	       (module.getModuleFlag("ThinLTO") || module.getModuleFlag("EnableSplitLTOUnit"));
+	return tagged_here && is_for_linker(module);
 }
-
-std::atomic<bool> tagged_in_this_process{false};
 
 struct TagPass : PassInfoMixin<TagPass> {
 	PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
 	{
+		// As where a linker is given a whole pipeline, or clang a file of bitcode.
+		if (!tagged_in_this_process && tp_pass_is_tagged(wrap(&module)))
+			tagged_before = true;
 		tagged_in_this_process = true;
 		Options &options = Options::get();
 		if (!options.usable(module))
@@ -123,6 +134,8 @@ struct TagPass : PassInfoMixin<TagPass> {
 		bool changed = tp_pass_tag(&options.pass, wrap(&module), before_link);
 		if (before_link) {
 			tp_sequence_declare(wrap(&module));
+			if (LLVM_VERSION_MAJOR >= 15)
+				tp_pass_mark_bitcode(wrap(&module));
 			changed = true;
 		}
 		return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
@@ -140,6 +153,8 @@ struct InstrumentPass : PassInfoMixin<InstrumentPass> {
 		if (!options.usable(module))
 			return PreservedAnalyses::all();
 		tp_pass pass = options.pass;
+		// What may still go to a linker's optimiser.
+		pass.inlined_later = tagged_before && is_for_linker(module);
 		if (is_before_link(module, tagged_in_this_process)) {
 			// The linker is to do it, with all inlining behind it; lld 14 cannot.
 			if (LLVM_VERSION_MAJOR >= 15)

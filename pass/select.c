@@ -65,6 +65,25 @@ static bool has_scalable_vectors(LLVMValueRef function)
 	       (enables(features, length, "v", true) || enables(features, length, "zve", false));
 }
 
+/*
+ * Whether the function begins where two low bits of its address are not free, which carry a
+ * record's kind: behind instructions that do nothing, which -fpatchable-function-entry=N,M puts
+ * before it. Alignment is that of the first of them.
+ */
+static bool begins_oddly(LLVMValueRef function)
+{
+	unsigned length;
+	unsigned count = 0;
+	const char *text = tp_function_text(function, "patchable-function-prefix", &length);
+	for (unsigned i = 0; text && i < length; i++)
+		count = count * 10 + (unsigned)(text[i] - '0');
+	const char *triple = LLVMGetTarget(LLVMGetGlobalParent(function));
+	const unsigned size = !strncmp(triple, "aarch64", strlen("aarch64"))   ? 4
+			      : !strncmp(triple, "riscv64", strlen("riscv64")) ? 2
+									       : 1;
+	return count * size % 4 != 0;
+}
+
 // `main_file`: what was compiled, NULL for the module's; `facts`: NULL as long as they may change.
 static struct tp_verdict decide(const struct tp_pass *pass, LLVMValueRef function,
     const char *main_file, const struct tp_facts *facts)
@@ -148,6 +167,10 @@ static void decide_level(
 {
 	char text[32];
 	uint32_t sample;
+	if (begins_oddly(function)) {
+		tp_function_set(function, TP_ATTRIBUTE_NEVER);
+		return;
+	}
 	switch (verdict->category) {
 	case TP_CATEGORY_ALLOW:
 	case TP_CATEGORY_FORCE:
@@ -189,14 +212,35 @@ struct tp_verdict tp_select_again(const struct tp_pass *pass, LLVMValueRef funct
 	return verdict;
 }
 
-static bool is_lost(LLVMValueRef function, const struct tp_verdict *verdict)
+// Functions that would be recorded but for ...
+struct lost {
+	unsigned oddly;   // ... where they begin
+	unsigned vectors; // ... their registers
+};
+
+static void count_lost(struct lost *lost, LLVMValueRef function, const struct tp_verdict *verdict)
 {
-	return verdict->category != TP_CATEGORY_SKIP && verdict->category != TP_CATEGORY_FORBID &&
-	       LLVMGetLinkage(function) != LLVMAvailableExternallyLinkage &&
-	       has_scalable_vectors(function);
+	if (verdict->category == TP_CATEGORY_SKIP || verdict->category == TP_CATEGORY_FORBID ||
+	    LLVMGetLinkage(function) == LLVMAvailableExternallyLinkage)
+		return;
+	if (begins_oddly(function))
+		lost->oddly++;
+	else if (has_scalable_vectors(function))
+		lost->vectors++;
 }
 
-// Of `count` functions that would be recorded but for their registers.
+static void warn_of_odd_beginnings(LLVMModuleRef module, unsigned count)
+{
+	char text[320];
+	snprintf(text, sizeof(text),
+	    "teeperf: %u function%s at an address that records cannot hold, and %s not recorded: "
+	    "in -fpatchable-function-entry=N,M let M be a multiple of 4 (bytes on x86-64), or "
+	    "leave %s out with =skip in an allowlist to silence this",
+	    count, count == 1 ? " begins" : "s begin", count == 1 ? "is" : "are",
+	    count == 1 ? "it" : "them");
+	tp_llvm_warn(module, text);
+}
+
 static void warn_of_scalable_vectors(LLVMModuleRef module, unsigned count)
 {
 	const bool is_arm = !strncmp(LLVMGetTarget(module), "aarch64", strlen("aarch64"));
@@ -224,7 +268,7 @@ bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_l
 	// For the inventory, or to decide by facts and to warn.
 	const bool has_notes = pass->inventory || pass->allowlist;
 	struct tp_note note;
-	unsigned lost = 0;
+	struct lost lost = {0};
 	if (has_notes)
 		tp_note_begin(&note, pass, module);
 	for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
@@ -239,15 +283,17 @@ bool tp_pass_tag(const struct tp_pass *pass, LLVMModuleRef module, bool before_l
 			verdict = decide(pass, f, NULL, NULL);
 			decide_level(pass, f, &verdict);
 			keep_name(f);
-			lost += is_lost(f, &verdict);
+			count_lost(&lost, f, &verdict);
 		}
 		if (verdict.category == TP_CATEGORY_FORCE)
 			force(pass, f, &verdict);
 		if (has_notes && LLVMGetLinkage(f) != LLVMAvailableExternallyLinkage)
 			tp_note_function(&note, f, &verdict);
 	}
-	if (lost)
-		warn_of_scalable_vectors(module, lost);
+	if (lost.oddly)
+		warn_of_odd_beginnings(module, lost.oddly);
+	if (lost.vectors)
+		warn_of_scalable_vectors(module, lost.vectors);
 	if (has_notes)
 		tp_note_end(&note, before_link);
 	for (LLVMValueRef i = LLVMGetFirstGlobalIFunc(module); i; i = LLVMGetNextGlobalIFunc(i))

@@ -9,6 +9,7 @@
 #include <teeperf/abi.h>
 
 #include "analyzer/symbols/elf/file.h"
+#include "analyzer/symbols/build_faults.h"
 #include "analyzer/symbols/release_mark.h"
 #include "analyzer/symbols/module.h"
 #include "cli/doctor/doctor.h"
@@ -60,6 +61,24 @@ static bool show_mark(const struct tp_release_mark *mark, const char *clocks)
 		    "where a TEE forbids it (SGX1, stock "
 		    "OP-TEE), compile with --clock=auto or --clock=soft");
 	return true;
+}
+
+// What a build did without a word. True if it did nothing.
+static bool show_faults(const char *file)
+{
+	static const char *const subjects[TP_BUILD_FAULTS] = {"bitcode", "addresses"};
+	struct tp_build_faults faults;
+	bool good = true;
+	tp_build_faults_read(&faults, file);
+	for (int i = 0; i < TP_BUILD_FAULTS; i++) {
+		char *text = tp_build_faults_text(&faults, i);
+		if (!text)
+			continue;
+		tp_doctor_show("wrong", subjects[i], "%s", text);
+		good = false;
+		free(text);
+	}
+	return good;
 }
 
 static void show_names(const struct tp_elf_file *elf)
@@ -150,6 +169,7 @@ bool tp_doctor_program(const char *file)
 		list_clocks(&elf, clocks, sizeof(clocks));
 		tp_clean(mark.symbol, strlen(mark.symbol));
 		good = show_mark(&mark, clocks);
+		good = show_faults(file) && good;
 		show_names(&elf);
 		show_lines(&elf, file);
 	}

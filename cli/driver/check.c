@@ -2,6 +2,7 @@
 // After a link: which lines of the allowlist record nothing in the program that came out.
 #include "driver.h"
 
+#include "analyzer/symbols/build_faults.h"
 #include "common/clean.h"
 #include "allowlists/check/check.h"
 
@@ -183,6 +184,22 @@ static void print_report(const struct report *report, const struct tp_list_check
 				" more lines record nothing, or not everything; for all of them: "
 				"teeperf allowlist check %s -- %s",
 		    more, report->lists, report->output);
+}
+
+void tp_driver_check_faults(int argc, char *const *argv)
+{
+	struct tp_driver_inputs inputs;
+	struct tp_build_faults faults = {0};
+	tp_driver_inputs_read(&inputs, argc, argv);
+	if (!is_probe(inputs.output) && !only_shows(argc, argv))
+		tp_build_faults_read(&faults, inputs.output);
+	for (int i = 0; i < TP_BUILD_FAULTS; i++) {
+		char *text = tp_build_faults_text(&faults, i);
+		if (text)
+			tp_command_warn("'%s': %s", inputs.output, text);
+		free(text);
+	}
+	tp_driver_inputs_release(&inputs);
 }
 
 void tp_driver_check(const struct tp_driver_plan *plan, int argc, char *const *argv)

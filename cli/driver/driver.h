@@ -14,16 +14,32 @@
 
 enum { TP_DRIVER_PATH_SIZE = PATH_MAX, TP_DRIVER_FIRST_LLVM = 14, TP_DRIVER_LAST_LLVM = 40 };
 
+/* Which linker a command line chooses, as far as its name says. */
+enum tp_driver_linker {
+	TP_LINKER_DEFAULT = 0, /* it chooses none */
+	TP_LINKER_LLD,
+	TP_LINKER_NO_PLUGIN, /* gold, mold, GNU ld: they load no plugin of LLVM's */
+	TP_LINKER_OTHER,
+};
+
 /* What one compiler command line asks for. */
 struct tp_driver_plan {
 	bool compiles;     /* some source is compiled: the plugin is of use */
 	bool links;        /* an executable or shared object comes out */
+	bool combines;     /* -r: object files become one, which a later link takes */
+	bool preprocesses; /* -E */
+	bool preprocessed; /* some source has been preprocessed already */
+	bool thin_backend; /* -fthinlto-index: the second half of distributed ThinLTO */
+	bool no_passes;    /* LLVM's passes are left out, and so is the plugin */
+	bool partitions;   /* --lto-partitions, for the linker */
+	bool libc_again;   /* -nodefaultlibs or -nostdlib, with -lc: before the runtime only */
 	bool shared;       /* -shared */
 	bool is_static;    /* -static or -static-pie */
 	bool lto;          /* -flto, not taken back later */
 	bool zero;         /* -O0 is the last -O */
 	bool emulated_tls; /* -femulated-tls, not taken back later */
-	bool has_linker;   /* the linker is chosen by the user */
+	enum tp_driver_linker linker;
+	char linker_name[TP_DRIVER_PATH_SIZE]; /* as it was given, such as lld or /usr/bin/ld.lld */
 	char machine
 	    [16]; /* the processor of --target, as x86_64, aarch64 or riscv64; "": not given */
 };
@@ -63,6 +79,8 @@ int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
  * /usr/lib/llvm-MAJOR/bin, then plain NAME if that is of this major. False if there is none.
  */
 bool tp_driver_tool(const char *name, uint32_t major, char path[TP_DRIVER_PATH_SIZE]);
+/* The major that the tool PATH says with --version; 0 if unclear. */
+uint32_t tp_driver_tool_major(const char *path);
 
 /* The platform that is linked for. */
 struct tp_driver_port {
@@ -99,11 +117,30 @@ void tp_driver_options_forget(void);
 extern const struct tp_option tp_driver_options[];
 
 /*
+ * Whether ccache has started this process, which must learn what the object depends on; PATH: which
+ * one.
+ */
+bool tp_driver_ccache(char path[TP_DRIVER_PATH_SIZE]);
+
+/*
+ * For ccache, which looks for objects by the text that the preprocessor writes and by the words of
+ * the command: append to that text (of -E) what else the object depends on, the settings in the
+ * environment, the lists and TOOLS (paths, ended by NULL). 0 or an exit code.
+ */
+int tp_driver_ccache_text(int argc, char *const *argv, const char *const *tools);
+
+/* Refuse to compile for a ccache, PATH, that never asks for that text. 0 or an exit code. */
+int tp_driver_ccache_refuse(const char *path, const struct tp_driver_plan *plan);
+
+/*
  * Run PROGRAM with ARGV as exec would, as far as that can be: signals to this process reach it, and
  * if it is ended by one, so is this process. Returns its exit code; or -1 with *err if it could not
  * be started.
  */
 int tp_driver_spawn(const char *program, char **argv, struct tp_err *err);
+
+/* Warn on standard error of what the link with these arguments has done to instrumented code. */
+void tp_driver_check_faults(int argc, char *const *argv);
 
 /*
  * Check the allowlist in the environment against what the link with these arguments made, and warn

@@ -70,8 +70,8 @@ int tp_driver_runtime(const char *libraries, const struct tp_driver_plan *plan,
 	    plan->machine);
 }
 
-// The major in `TOOL --version`, as in "clang version 19.1.7" or "LLD 19.1.7"; 0 if unclear.
-static uint32_t ask_major(const char *path)
+// As in "clang version 19.1.7" or "LLD 19.1.7".
+uint32_t tp_driver_tool_major(const char *path)
 {
 	const char *const argv[] = {path, "--version", NULL};
 	struct tp_buf answer;
@@ -95,7 +95,7 @@ bool tp_driver_tool(const char *name, uint32_t major, char path[TP_DRIVER_PATH_S
 		return true;
 	snprintf(other, sizeof(other), "/usr/lib/llvm-%u/bin/%s", major, name);
 	return tp_find_program(other, path) ||
-	       (tp_find_program(name, path) && ask_major(path) == major);
+	       (tp_find_program(name, path) && tp_driver_tool_major(path) == major);
 }
 
 bool tp_driver_port_find(const char *name, struct tp_driver_port *port)

@@ -18,10 +18,17 @@ struct reading {
 	bool only_text;  // -E, -M, ...: no code either
 	bool takes_next; // the next argument belongs to an option
 	bool next_is_language;
-	bool language; // -x: what follows is source, whatever its name
-	bool header;   // ... and is to be precompiled
-	bool partial;  // -r
-	char pending;  // 'o', 'L', 'l', 't' (target): the option that the next argument belongs to
+	bool language;        // -x: what follows is source, whatever its name
+	bool header;          // ... and is to be precompiled
+	bool is_preprocessed; // ... and has been preprocessed
+	bool partial;         // -r
+	bool has_path;        // --ld-path
+	bool no_libraries;    // -nodefaultlibs, -nostdlib
+	bool has_libc;        // -lc
+	bool as_text;         // -emit-llvm: bitcode or its text
+	// 'o', 'L', 'l', 't' (target), 'x' (-Xlinker), 'c' (-Xclang): the option that the next
+	// argument belongs to
+	char pending;
 	struct tp_driver_inputs *inputs; // NULL: not asked for
 };
 
@@ -51,6 +58,68 @@ static void note_target(struct reading *reading, const char *triple)
 			snprintf(machine, sizeof(reading->plan.machine), "%s", names[i][1]);
 }
 
+static bool is_one_of(const char *text, const char *const *words)
+{
+	for (; *words; words++) {
+		if (!strcmp(text, *words))
+			return true;
+	}
+	return false;
+}
+
+static bool begins(const char *text, const char *word)
+{
+	return strncmp(text, word, strlen(word)) == 0;
+}
+
+// -fuse-ld= and --ld-path=: the latter decides.
+static void note_linker(struct reading *reading, const char *name)
+{
+	struct tp_driver_plan *plan = &reading->plan;
+	const char *slash = strrchr(name, '/');
+	const char *file = slash ? slash + 1 : name;
+	snprintf(plan->linker_name, sizeof(plan->linker_name), "%s", name);
+	if (strstr(file, "lld"))
+		plan->linker = TP_LINKER_LLD;
+	else if (strstr(file, "gold") || strstr(file, "mold") || strstr(file, "bfd"))
+		plan->linker = TP_LINKER_NO_PLUGIN;
+	else
+		plan->linker = TP_LINKER_OTHER;
+}
+
+// A word for the linker, which ends at SIZE.
+static void read_linker_word(struct reading *reading, const char *word, size_t size)
+{
+	static const char partitions[] = "--lto-partitions=";
+	static const char *const partial[] = {"-r", "-i", "--relocatable", "-relocatable", NULL};
+	char text[32];
+	snprintf(text, sizeof(text), "%.*s", (int)size, word);
+	reading->partial |= is_one_of(text, partial);
+	// One dash will do, too.
+	if (begins(text, partitions) || begins(text, partitions + 1))
+		reading->plan.partitions = true;
+}
+
+// -Wl,WORD,WORD
+static void read_linker_words(struct reading *reading, const char *words)
+{
+	for (;;) {
+		const size_t size = strcspn(words, ",");
+		read_linker_word(reading, words, size);
+		if (!words[size])
+			return;
+		words += size + 1;
+	}
+}
+
+static void read_frontend_word(struct reading *reading, const char *word)
+{
+	static const char *const none[] = {"-disable-llvm-passes", "-disable-llvm-optzns", NULL};
+	static const char *const text[] = {"-emit-llvm", "-emit-llvm-bc", NULL};
+	reading->plan.no_passes |= is_one_of(word, none);
+	reading->as_text |= is_one_of(word, text);
+}
+
 // -o, -L, -l and --target, with their value joined to them or in the next argument.
 static void read_input_option(struct reading *reading, const char *option)
 {
@@ -63,21 +132,16 @@ static void read_input_option(struct reading *reading, const char *option)
 		reading->pending = 'o';
 	else if (!strncmp(option, "--output=", 9))
 		note_input(reading, 'o', option + 9);
+	else if (!strcmp(option, "-Xlinker"))
+		reading->pending = 'x';
+	else if (!strcmp(option, "-Xclang"))
+		reading->pending = 'c';
 	else if (!strchr("oLl", option[1]))
 		return;
 	else if (!option[2])
 		reading->pending = option[1];
 	else
 		note_input(reading, option[1], option + 2);
-}
-
-static bool is_one_of(const char *text, const char *const *words)
-{
-	for (; *words; words++) {
-		if (!strcmp(text, *words))
-			return true;
-	}
-	return false;
 }
 
 // Options whose value is the next argument when it is not joined to them.
@@ -123,6 +187,15 @@ static void read_language(struct reading *reading, const char *language)
 	reading->language = strcmp(language, "none") != 0;
 	reading->header =
 	    length >= strlen(header) && !strcmp(language + length - strlen(header), header);
+	reading->is_preprocessed = strstr(language, "cpp-output") != NULL;
+}
+
+// Whether a file of this name has been preprocessed.
+static bool is_preprocessed(const char *name)
+{
+	static const char *const suffixes[] = {".i", ".ii", ".mi", ".mii", NULL};
+	const char *dot = strrchr(name, '.');
+	return dot && is_one_of(dot, suffixes);
 }
 
 static void read_input(struct reading *reading, const char *name)
@@ -130,6 +203,8 @@ static void read_input(struct reading *reading, const char *name)
 	reading->has_input = true;
 	if (!(reading->language ? reading->header : is_header(name)))
 		reading->has_linked = true;
+	reading->plan.preprocessed |=
+	    reading->language ? reading->is_preprocessed : is_preprocessed(name);
 	note_input(reading, '\0', name);
 	if (reading->language || !strcmp(name, "-") || !is_linker_input(name))
 		reading->has_source = true;
@@ -142,7 +217,11 @@ static void read_option(struct reading *reading, const char *option)
 	    "--analyze", "-emit-ast", NULL};
 	static const char *const stops[] = {
 	    "-c", "-S", "--precompile", "-emit-pch", "--compile", "--assemble", NULL};
+	static const char *const no_libraries[] = {"-nodefaultlibs", "-nostdlib", NULL};
+	static const char *const old_passes[] = {
+	    "-flegacy-pass-manager", "-fno-experimental-new-pass-manager", NULL};
 	struct tp_driver_plan *plan = &reading->plan;
+	plan->preprocesses |= !strcmp(option, "-E");
 	read_input_option(reading, option);
 	if (!strcmp(option, "-x")) {
 		reading->takes_next = true;
@@ -160,8 +239,18 @@ static void read_option(struct reading *reading, const char *option)
 		reading->only_text = true;
 	} else if (is_one_of(option, stops)) {
 		reading->stops = true;
-	} else if (!strcmp(option, "-r") || !strcmp(option, "-Wl,-r")) {
+	} else if (!strcmp(option, "-r")) {
 		reading->partial = true;
+	} else if (begins(option, "-Wl,")) {
+		read_linker_words(reading, option + 4);
+	} else if (!strcmp(option, "-emit-llvm")) {
+		reading->as_text = true;
+	} else if (begins(option, "-fthinlto-index=")) {
+		plan->thin_backend = true;
+	} else if (is_one_of(option, old_passes)) {
+		plan->no_passes = true;
+	} else if (is_one_of(option, no_libraries)) {
+		reading->no_libraries = true;
 	} else if (!strcmp(option, "-shared") || !strcmp(option, "--shared")) {
 		plan->shared = true;
 	} else if (!strcmp(option, "-static") || !strcmp(option, "--static") ||
@@ -173,11 +262,15 @@ static void read_option(struct reading *reading, const char *option)
 		plan->lto = false;
 	} else if (!strncmp(option, "-O", 2)) {
 		plan->zero = !strcmp(option, "-O0");
-	} else if (!strncmp(option, "-fuse-ld=", 9) || !strncmp(option, "--ld-path=", 10)) {
-		plan->has_linker = true;
+	} else if (begins(option, "-fuse-ld=") && !reading->has_path) {
+		note_linker(reading, option + 9);
+	} else if (begins(option, "--ld-path=")) {
+		reading->has_path = true;
+		note_linker(reading, option + 10);
 	} else if (!strcmp(option, "-femulated-tls") || !strcmp(option, "-fno-emulated-tls")) {
 		plan->emulated_tls = option[2] == 'e';
 	} else if (!strncmp(option, "-l", 2)) {
+		reading->has_libc |= !strcmp(option, "-lc");
 		reading->has_input = true;
 		reading->has_linked = true;
 	}
@@ -191,6 +284,10 @@ static void read_argument(struct reading *reading, const char *argument, int dep
 		reading->takes_next = false;
 		if (reading->pending == 't')
 			note_target(reading, argument);
+		else if (reading->pending == 'x')
+			read_linker_word(reading, argument, strlen(argument));
+		else if (reading->pending == 'c')
+			read_frontend_word(reading, argument);
 		else if (reading->pending)
 			note_input(reading, reading->pending, argument);
 		reading->pending = '\0';
@@ -255,8 +352,14 @@ struct tp_driver_plan tp_driver_plan(int argc, char *const *argv)
 	for (int i = 0; i < argc; i++)
 		read_argument(&reading, argv[i], 0);
 	struct tp_driver_plan plan = reading.plan;
+	const bool stops = reading.stops || reading.only_text || !reading.has_linked;
 	plan.compiles = reading.has_source && !reading.only_text;
-	plan.links = reading.has_linked && !reading.stops && !reading.only_text && !reading.partial;
+	plan.links = !stops && !reading.partial;
+	plan.combines = !stops && reading.partial;
+	plan.libc_again = reading.no_libraries && reading.has_libc;
+	plan.preprocesses = plan.preprocesses && !plan.compiles;
+	// Who asks for LLVM's own code runs the passes later; with LTO the linker does.
+	plan.no_passes = plan.no_passes && plan.compiles && !plan.lto && !reading.as_text;
 	return plan;
 }
 

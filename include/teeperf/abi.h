@@ -163,10 +163,13 @@ TEEPERF_STATIC_ASSERT(sizeof(struct teeperf_module_block) == 32, "module block")
 #define TEEPERF_NOTE_SECTION ".note.teeperf"
 #define TEEPERF_NOTE_NAME "TeePerf"
 #define TEEPERF_NOTE_TYPE 1
+/* (2 is in late.h.) In bitcode for a linker, whose plugin takes it out when it instruments: a file
+ * with it was linked without the plugin, and that object's functions are not recorded. */
+#define TEEPERF_NOTE_TYPE_BITCODE 3
 struct teeperf_note {
 	uint32_t name_size; /* sizeof(name) */
 	uint32_t content_size;
-	uint32_t type; /* TEEPERF_NOTE_TYPE */
+	uint32_t type; /* TEEPERF_NOTE_TYPE or TEEPERF_NOTE_TYPE_BITCODE */
 	char name[8];  /* TEEPERF_NOTE_NAME */
 	uint32_t abi;  /* the content: TEEPERF_ABI */
 };

@@ -2,6 +2,7 @@
 // A function to which control can return from above carries its position and resynchronises; any
 // other one pays nothing.
 // RUN: %clangxx -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s
+// RUN: %clangxx -O1 -fno-builtin -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s
 // RUN: %clangxx -O0 -g -fpass-plugin=%plugin %s %runtime -o %t.0 && %t.0
 // RUN: %clangxx -O2 -g -fpass-plugin=%plugin %s %runtime -o %t.2 && %t.2
 #include <setjmp.h>
@@ -46,6 +47,19 @@ __attribute__((noinline)) int jumps(int x)
 	if (x)
 		longjmp(place, 1);
 	return 0;
+}
+
+// Not one of the C library's.
+// CHECK-LABEL: define{{.*}} @own(
+// CHECK-NOT: call void @__teeperf_resync
+// CHECK: ret
+__attribute__((noinline)) static int savectx(void)
+{
+	return 2;
+}
+__attribute__((noinline)) int own(void)
+{
+	return savectx();
 }
 
 #ifdef __x86_64__ // not every processor has it

@@ -99,12 +99,45 @@ static void kinds(void **state)
 	assert_true(!plan_of("-flto -fno-lto a.o").lto);
 	assert_true(plan_of("-O2 -O0 a.o").zero);
 	assert_true(!plan_of("-O0 -Os a.o").zero && !plan_of("a.o").zero);
-	assert_true(plan_of("-fuse-ld=mold a.o").has_linker);
+	assert_int_equal(plan_of("-fuse-ld=mold a.o").linker, TP_LINKER_NO_PLUGIN);
+	assert_int_equal(plan_of("-fuse-ld=gold a.o").linker, TP_LINKER_NO_PLUGIN);
+	assert_int_equal(plan_of("-fuse-ld=bfd a.o").linker, TP_LINKER_NO_PLUGIN);
+	assert_int_equal(plan_of("-fuse-ld=lld-19 a.o").linker, TP_LINKER_LLD);
+	assert_int_equal(plan_of("--ld-path=/x/ld.lld -fuse-ld=gold a.o").linker, TP_LINKER_LLD);
+	assert_int_equal(plan_of("--ld-path=/lld/ld a.o").linker, TP_LINKER_OTHER);
+	assert_string_equal(
+	    plan_of("--ld-path=/x/ld.lld -fuse-ld=gold a.o").linker_name, "/x/ld.lld");
 	assert_true(plan_of("-femulated-tls a.c").emulated_tls);
 	assert_true(!plan_of("-femulated-tls -fno-emulated-tls a.c").emulated_tls);
 	const struct tp_driver_plan plain = plan_of("a.o");
-	assert_true(!plain.shared && !plain.is_static && !plain.lto && !plain.has_linker &&
+	assert_true(!plain.shared && !plain.is_static && !plain.lto && !plain.linker &&
 		    !plain.emulated_tls);
+}
+
+// What leaves the plugin out, or asks for another way to it.
+static void ways(void **state)
+{
+	(void)state;
+	static const char *const partial[] = {"-r a.o", "-Wl,-r a.o", "-Wl,-x,--relocatable a.o",
+	    "-Xlinker -r a.o", "-Wl,-i -flto a.o"};
+	for (size_t i = 0; i < sizeof(partial) / sizeof(partial[0]); i++)
+		assert_true(plan_of(partial[i]).combines && !plan_of(partial[i]).links);
+	assert_true(!plan_of("-r -c a.c").combines && !plan_of("-Wl,-rpath,/r a.o").combines);
+	assert_true(plan_of("-Wl,-x,--lto-partitions=4 a.o").partitions);
+	assert_true(plan_of("-Xlinker -lto-partitions=4 a.o").partitions);
+	assert_true(!plan_of("-Xlinker --lto-O2 a.o").partitions);
+	assert_true(plan_of("-Xclang -disable-llvm-passes -c a.c").no_passes);
+	assert_true(plan_of("-flegacy-pass-manager -c a.c").no_passes);
+	assert_true(!plan_of("-Xclang -disable-llvm-passes -c -flto a.c").no_passes);
+	assert_true(!plan_of("-Xclang -disable-llvm-passes -c -emit-llvm a.c").no_passes);
+	assert_true(!plan_of("-Xclang -disable-llvm-passes a.o").no_passes);
+	assert_true(plan_of("-c -fthinlto-index=a.bc -x ir a.o").thin_backend);
+	assert_true(plan_of("-nodefaultlibs a.o -lc").libc_again);
+	assert_true(plan_of("-nostdlib a.o -lgcc -lc").libc_again);
+	assert_true(!plan_of("-nostdlib a.o own.a").libc_again && !plan_of("a.o -lc").libc_again);
+	assert_true(plan_of("-E a.c").preprocesses && !plan_of("-c a.c").preprocesses);
+	assert_true(plan_of("-c a.i").preprocessed && plan_of("-x cpp-output a").preprocessed);
+	assert_true(!plan_of("-c a.c").preprocessed && !plan_of("-x c a.i").preprocessed);
 }
 
 static void targets(void **state)
@@ -169,6 +202,7 @@ int main(void)
 	    cmocka_unit_test(stages),
 	    cmocka_unit_test(headers),
 	    cmocka_unit_test(probes),
+	    cmocka_unit_test(ways),
 	    cmocka_unit_test(targets),
 	    cmocka_unit_test(inputs),
 	    cmocka_unit_test(values),
