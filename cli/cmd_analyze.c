@@ -32,8 +32,8 @@ static struct tp_open_options open_options = {.symbol_cache = true};
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "view", &view_name, "VIEW",
 	"show this view: top (default), tree, inverted, threads, function, histogram, timeline, "
-	"contention, transitions, counters, energy, system or waits; with --family, top, threads "
-	"or processes"),
+	"contention, transitions, counters, energy, system, waits or stacks; with --family, top, "
+	"threads or processes"),
     TP_OPT_BOOL(0, "family", &family,
 	"show all processes of a recording with --follow-fork together: FILE and every FILE.PID"),
     TP_OPT_STRING(0, "function", &wanted.function, "PATTERN",

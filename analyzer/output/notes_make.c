@@ -12,6 +12,8 @@
 #include <string.h>
 
 // Number of threads with a note of their own.
+// The open note names so many threads.
+#define OPEN_THREADS_SHOWN 3
 #define RINGS_SHOWN 8
 
 static const char *plural(uint64_t count)
@@ -470,6 +472,41 @@ static void note_missing(struct tp_notes *notes, const struct tp_analysis *analy
 }
 
 // Counts of the replay, each with what was counted.
+// Calls that were running at the end, and where the first threads were.
+static void note_open(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	const uint64_t open = analysis->counts.open;
+	char text[TP_TEXT_NUMBER];
+	struct tp_buf where;
+	uint32_t threads = 0;
+	bool unknown = false;
+	if (!open)
+		return;
+	tp_buf_init(&where);
+	for (uint32_t i = 0; i < analysis->thread_count; i++) {
+		const struct tp_thread_result *thread = &analysis->threads[i];
+		if (!thread->open_count)
+			continue;
+		unknown |= thread->last != thread->thread->until;
+		if (threads++ >= OPEN_THREADS_SHOWN)
+			continue;
+		const struct tp_node *top =
+		    &thread->profile.nodes[thread->open[thread->open_count - 1].node];
+		tp_buf_addf(&where, "%sthread %" PRIu32 " in %s", threads > 1 ? ", " : ": ",
+		    thread->thread->number,
+		    tp_analysis_function(analysis, thread, top)->symbol.name);
+	}
+	if (threads > OPEN_THREADS_SHOWN)
+		tp_buf_addf(&where, ", and %" PRIu32 " more", threads - OPEN_THREADS_SHOWN);
+	tp_notes_add(notes, TP_NOTE_ID_OPEN, open, "%s call%s had not ended%s%s%s",
+	    tp_text_count(text, open), open == 1 ? "" : "s",
+	    analysis->timeless ? ""
+	    : unknown          ? " and count until the last event of their thread"
+			       : " and count until their thread or the recording ended",
+	    where.failed || !where.size ? "" : where.data, threads ? "; see --view stacks" : "");
+	tp_buf_release(&where);
+}
+
 static void note_counts(struct tp_notes *notes, const struct tp_analysis *analysis)
 {
 	char text[TP_TEXT_NUMBER];
@@ -513,9 +550,6 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 	    {counts->reserved, TP_NOTE_ID_RESERVED, "control records of an unknown kind"},
 	    {counts->marks > TP_MARKS_MAX ? counts->marks - TP_MARKS_MAX : 0,
 		TP_NOTE_ID_MARKS_LEFT_OUT, "marks and phases of the last threads are not shown"},
-	    {counts->open, TP_NOTE_ID_OPEN,
-		analysis->timeless ? "calls had not ended"
-				   : "calls had not ended: they count until the last event"},
 	};
 	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
 		if (counted[i].count)
@@ -677,6 +711,7 @@ void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
 	note_run(notes, analysis);
 	note_levels(notes, analysis);
 	note_counts(notes, analysis);
+	note_open(notes, analysis);
 	note_missing(notes, analysis);
 	note_system(notes, analysis->trace);
 	if (!analysis->time.known && !analysis->timeless)

@@ -110,7 +110,7 @@ static struct tp_cell scaled_time(const struct tp_relation_data *data,
 	return cell;
 }
 
-static struct tp_cell source(struct tp_relation_data *data, const struct tp_symbol *symbol)
+struct tp_cell tp_cell_source(struct tp_relation_data *data, const struct tp_symbol *symbol)
 {
 	const char *slash = strrchr(symbol->file, '/');
 	data->made[0] = '\0';
@@ -217,7 +217,7 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 		return tp_cell_number(
 		    tp_relation_key(data, (uint32_t)(function - data->analysis->functions)));
 	case SOURCE:
-		return source(data, symbol);
+		return tp_cell_source(data, symbol);
 	case PROCESSES:
 		return tp_cell_count(data->family->processes[function - data->analysis->functions]);
 	default:

@@ -141,6 +141,12 @@ struct tp_call_row {
 	uint64_t number; /* from 0 on among the calls of all threads */
 };
 
+/* A row of stacks. */
+struct tp_stack_row {
+	const struct tp_thread_result *thread;
+	uint32_t call; /* in thread->open */
+};
+
 /* The thread's call number I. */
 static inline void tp_call_row_get(
     struct tp_call_row *row, const struct tp_paths *paths, uint64_t i)
@@ -168,6 +174,7 @@ extern const struct tp_relation tp_relation_io;
 extern const struct tp_relation tp_relation_faults;
 extern const struct tp_relation tp_relation_allocations;
 extern const struct tp_relation tp_relation_sgx;
+extern const struct tp_relation tp_relation_stacks; /* struct tp_stack_row */
 extern const struct tp_relation tp_relation_system; /* struct tp_system_row */
 /* Of families: */
 extern const struct tp_relation tp_relation_family_functions; /* struct tp_function */
@@ -269,6 +276,9 @@ static inline int64_t tp_cell_signed(const struct tp_cell *cell)
 {
 	return cell->type == TP_CELL_COUNT && cell->count > INT64_MAX ? INT64_MAX : cell->number;
 }
+
+/* Last component of a symbol's file, and line, in data->made; empty if they are not known. */
+struct tp_cell tp_cell_source(struct tp_relation_data *data, const struct tp_symbol *symbol);
 
 /* tp_function_stable_key of a function. */
 static inline int64_t tp_relation_key(const struct tp_relation_data *data, uint32_t function)
