@@ -487,7 +487,7 @@ static void note_open(struct tp_notes *notes, const struct tp_analysis *analysis
 		const struct tp_thread_result *thread = &analysis->threads[i];
 		if (!thread->open_count)
 			continue;
-		unknown |= thread->last != thread->thread->until;
+		unknown |= !thread->thread->ended && thread->last != thread->thread->until;
 		if (threads++ >= OPEN_THREADS_SHOWN)
 			continue;
 		const struct tp_node *top =
@@ -501,6 +501,7 @@ static void note_open(struct tp_notes *notes, const struct tp_analysis *analysis
 	tp_notes_add(notes, TP_NOTE_ID_OPEN, open, "%s call%s had not ended%s%s%s",
 	    tp_text_count(text, open), open == 1 ? "" : "s",
 	    analysis->timeless ? ""
+	    : !threads         ? " and count until their stack was left"
 	    : unknown          ? " and count until the last event of their thread"
 			       : " and count until their thread or the recording ended",
 	    where.failed || !where.size ? "" : where.data, threads ? "; see --view stacks" : "");
