@@ -269,7 +269,8 @@ function(teeperf_runtime_core name flags)
 	target_compile_options(${name} PRIVATE ${flags})
 endfunction()
 
-teeperf_runtime_files(posix fork elf_segments port/posix port/posix_fork port/posix_late port/posix_log)
+teeperf_runtime_files(posix fork elf_segments port/elf_image port/posix port/posix_names port/posix_fork
+	port/posix_late port/posix_log)
 teeperf_runtime_core(tp_runtime "${TEEPERF_RUNTIME_FLAGS}" ${posix})
 add_library(teeperf_static STATIC $<TARGET_OBJECTS:tp_runtime>)
 add_library(teeperf_shared SHARED $<TARGET_OBJECTS:tp_runtime>)
@@ -282,11 +283,11 @@ target_link_options(teeperf_shared PRIVATE -Wl,-z,defs -Wl,-z,nodelete)
 
 # With POSIX, but another log.
 list(FILTER posix EXCLUDE REGEX "/port/posix_(late|log)\\.c$")
-set(TEEPERF_SYSTEM_FLAGS ${TEEPERF_RUNTIME_FLAGS})
+set(TEEPERF_SYSTEM_FLAGS ${TEEPERF_RUNTIME_FLAGS} -DTP_SYSTEM_IN_LIBRARY)
 teeperf_runtime_core(tp_runtime_SYSTEM "${TEEPERF_SYSTEM_FLAGS}" ${posix})
 # The same, and the log is private and sent. Unused memory is not there: with this number of chunks
 # a thread that is stopped while it sends costs nothing.
-set(TEEPERF_STREAM_FLAGS ${TEEPERF_RUNTIME_FLAGS} -DTP_PRIVATE_CHUNKS=256)
+set(TEEPERF_STREAM_FLAGS ${TEEPERF_SYSTEM_FLAGS} -DTP_PRIVATE_CHUNKS=256)
 add_library(tp_runtime_STREAM ALIAS tp_runtime_SYSTEM)
 set(TEEPERF_STREAM_FILES port/posix_stream port/private_log)
 

@@ -9,6 +9,7 @@
 
 #include "function.h"
 #include "llvm_compat.h"
+#include "tail_calls.h"
 
 // Calling conventions that promise tail calls (llvm/IR/CallingConv.h).
 enum { CC_GHC = 10, CC_TAIL = 18, CC_SWIFT_TAIL = 20 };
@@ -44,21 +45,10 @@ static bool promises_tail_call(LLVMValueRef call)
 }
 
 // Where the exit record of the return `ret` goes: before it, or before the tail call it belongs to.
-static LLVMValueRef exit_place(const struct injection *in, LLVMValueRef ret)
+static LLVMValueRef exit_place(LLVMValueRef ret)
 {
-	LLVMValueRef call = LLVMGetPreviousInstruction(ret);
-	if (call && LLVMIsABitCastInst(call))
-		call = LLVMGetPreviousInstruction(call);
-	if (!call || !LLVMIsACallInst(call))
-		return ret;
-	if (promises_tail_call(call))
-		return call;
-	const bool returns_it = LLVMGetNumOperands(ret) == 0 ||
-				LLVMGetOperand(ret, 0) == LLVMGetPreviousInstruction(ret);
-	return in->sequence->pass->tail_calls == TP_TAIL_CALLS_KEEP && tp_llvm_is_tail(call) &&
-		       returns_it && !LLVMIsAIntrinsicInst(call)
-		   ? call
-		   : ret;
+	LLVMValueRef call = tp_tail_call_before(ret);
+	return call && (promises_tail_call(call) || tp_tail_call_is_kept(call)) ? call : ret;
 }
 
 static LLVMValueRef tell(
@@ -314,7 +304,7 @@ static void inject_exits(struct injection *in)
 		LLVMValueRef ret = LLVMGetBasicBlockTerminator(b);
 		if (!ret || !LLVMIsAReturnInst(ret))
 			continue;
-		position(in, exit_place(in, ret));
+		position(in, exit_place(ret));
 		tp_sequence_record(in->sequence, in->builder, in->target, kind, false);
 	}
 }

@@ -25,6 +25,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
@@ -323,6 +324,14 @@ const char *tp_llvm_bytes(LLVMValueRef variable, size_t *size)
 	const StringRef bytes = data->getAsString();
 	*size = bytes.size();
 	return bytes.data();
+}
+
+void tp_llvm_return_here(LLVMBasicBlockRef block, LLVMBasicBlockRef common)
+{
+	BasicBlock *end = unwrap(common);
+	FoldReturnIntoUncondBranch(cast<ReturnInst>(end->getTerminator()), end, unwrap(block));
+	if (pred_empty(end) && !end->hasAddressTaken() && !end->isEntryBlock())
+		DeleteDeadBlock(end);
 }
 
 bool tp_llvm_block_is_taken(LLVMBasicBlockRef block)

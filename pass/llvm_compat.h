@@ -91,6 +91,12 @@ void tp_llvm_inlined_functions(LLVMValueRef function,
 	size_t file_length, uint32_t line),
     void *context);
 
+/*
+ * Let `block`, which jumps to `common`, return there itself; `common` is deleted if no other block
+ * leads to it. pre: `common` does nothing but return.
+ */
+void tp_llvm_return_here(LLVMBasicBlockRef block, LLVMBasicBlockRef common);
+
 /* Does a block address lead to it? */
 bool tp_llvm_block_is_taken(LLVMBasicBlockRef block);
 

@@ -35,7 +35,7 @@ static const struct choice {
     [EXITS] = {TP_PASS_OPTION_exits, {"timed", "untimed"}, "timed or untimed"},
     [SHAPE] = {TP_PASS_OPTION_shape, {"auto", "inline", "call", "dual"},
 	"auto, inline, call or dual"},
-    [TAIL_CALLS] = {TP_PASS_OPTION_tail_calls, {"call", "keep"}, "call or keep"},
+    [TAIL_CALLS] = {TP_PASS_OPTION_tail_calls, {"auto", "call", "keep"}, "auto, call or keep"},
     [THREADS] = {TP_PASS_OPTION_threads, {"many", "one"}, "many or one"},
 };
 

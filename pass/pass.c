@@ -11,6 +11,7 @@
 #include "function.h"
 #include "pass/inventory/notes.h"
 #include "llvm_compat.h"
+#include "tail_calls.h"
 
 static bool has_body(LLVMValueRef function)
 {
@@ -82,9 +83,13 @@ static bool instrument(struct tp_sequence *sequence, const struct targets *targe
 {
 	const unsigned group_count = targets->counted / TEEPERF_COUNTED_MAX + 1;
 	struct tp_count_group *groups = calloc(group_count, sizeof(*groups));
+	bool ok = groups && tp_tail_calls_mark(sequence->pass, sequence->module);
+	for (unsigned i = 0; ok && i < targets->count; i++)
+		if (targets->all[i].sample)
+			tp_tail_calls_split(targets->all[i].function);
 	for (unsigned i = 0; i < targets->count; i++)
 		tp_sequence_begin(sequence, &targets->all[i]);
-	bool ok = groups && make_groups(sequence, groups, targets->all, targets->counted);
+	ok = ok && make_groups(sequence, groups, targets->all, targets->counted);
 	for (unsigned i = 0; ok && i < targets->count; i++) {
 		if (tp_bodies_can(sequence->pass, &targets->all[i]))
 			ok = tp_bodies_inject(sequence, &targets->all[i]);

@@ -18,7 +18,8 @@
 #include "pass/sequence/text.h"
 
 enum tp_tail_calls {
-	TP_TAIL_CALLS_CALL = 0, /* a tail call becomes a call and a return: exact nesting */
+	TP_TAIL_CALLS_AUTO = 0, /* as CALL, but as KEEP in circles of tail calls */
+	TP_TAIL_CALLS_CALL,     /* a tail call becomes a call and a return: exact nesting */
 	TP_TAIL_CALLS_KEEP,     /* it stays a jump: the callee appears beside its caller */
 };
 

@@ -179,7 +179,8 @@ struct tp_session {
 struct tp_session_counts {
 	uint64_t records;
 	uint64_t file_bytes;
-	uint64_t lost; /* events */
+	uint64_t lost;  /* events */
+	uint64_t early; /* events before the program had its log, which are not lost */
 	uint64_t threads;
 	uint64_t refused; /* processes that found the log taken */
 	uint64_t forked;  /* children that were forked and have no log */
@@ -199,8 +200,11 @@ struct tp_session_counts {
 	uint64_t log_gone_bytes;     /* memory of the log that went away; known at the end */
 	uint64_t functions;          /* instrumented, in the modules seen */
 	uint64_t functions_left_out; /* of these, by `only` */
-	uint64_t write_ns;           /* what the recorder spent on writing the trace */
-	uint64_t absent_ns;          /* how long it could have drained the log and did not run */
+	/* Of the thread that drains the log, which is there a little longer than the program: */
+	uint64_t drain_ns;     /* how long it ran, ... */
+	uint64_t write_ns;     /* ... spent of that on writing the trace, ... */
+	uint64_t absent_ns;    /* ... and could have drained the log and had no processor */
+	uint64_t locked_bytes; /* of the log that are in memory for mlockall alone */
 	bool forged; /* the log has counts that nobody can have counted; they are 0 here */
 	uint64_t modules_refused; /* whose functions were not recorded */
 	bool output_gone;         /* the trace is no longer under its path; known at the end */

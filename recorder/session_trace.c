@@ -95,6 +95,7 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	    .records = tp_load_relaxed(&session->drain.record_bytes) / 8,
 	    .file_bytes = tp_load_relaxed(&session->writer.offset),
 	    .lost = tp_region_lost(&session->region),
+	    .early = tp_region_early(&session->region),
 	    .threads = tp_count_acquire(&header->thread_count),
 	    .refused = tp_count_acquire(&header->refused),
 	    .forked = tp_count_acquire(&header->forked),
@@ -129,9 +130,11 @@ static void count_end(const struct tp_session *session)
 			   !tp_load_relaxed(&session->region.header->keeps);
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
-	counts->write_ns = session->writer.write_ns;
+	counts->drain_ns = session->drain.ran_ns;
+	counts->write_ns = session->drain.wrote_ns;
 	counts->absent_ns = session->drain.absent_ns;
 	counts->forged = tp_region_is_forged(&session->region);
+	counts->locked_bytes = tp_region_unasked(&session->region);
 	counts->log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
 	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 }

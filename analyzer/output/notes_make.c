@@ -356,6 +356,10 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		    "calls of some functions may be missing",
 		    tp_text_count(count, lost), lost == 1 ? " is" : "s are");
 	}
+	if (trace->has_end && trace->end.lost_early)
+		tp_notes_add(notes, TP_NOTE_ID_BEFORE_LOG, trace->end.lost_early,
+		    "%s events came before the program had its log and are not in the trace",
+		    tp_text_count(text, trace->end.lost_early));
 	if (trace->has_end && trace->end.forked)
 		tp_notes_add(notes, TP_NOTE_ID_FORKED, trace->end.forked,
 		    "%s child%s not recorded: see 'record --follow-fork'",

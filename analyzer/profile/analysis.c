@@ -50,8 +50,7 @@ static void add_counts(struct tp_analysis *analysis)
 		    "every call took less time than recording it cost, so no time is left: "
 		    "--raw shows times as recorded");
 	if (analysis->trace->has_end)
-		analysis->lost +=
-		    analysis->trace->end.lost_early + analysis->trace->end.lost_overflow;
+		analysis->lost += analysis->trace->end.lost_overflow;
 }
 
 static int select_threads(struct tp_analysis *analysis, struct tp_err *err)

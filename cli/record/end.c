@@ -112,7 +112,7 @@ static void warn_of_losses(
     const struct tp_session_counts *counts, const struct tp_record_options *options)
 {
 	const unsigned long long lost = counts->lost;
-	const double passed = (double)counts->elapsed_ns / 1e9;
+	const double passed = (double)counts->drain_ns / 1e9;
 	const double absent = (double)counts->absent_ns / 1e9;
 	const double writing = (double)counts->write_ns / 1e9;
 	if (options->wanted.mode == TEEPERF_MODE_FULL)
@@ -136,6 +136,9 @@ static void warn_of_losses(
 		    : writing > passed / 4                  ? "write to a faster disk, "
 							    : "");
 }
+
+// Of a log: less is not worth a word.
+enum { LOCKED_LEAST = 32 << 20 };
 
 void tp_record_warn(const struct tp_session_counts *counts, const struct tp_launch *launch,
     const struct tp_record_options *options)
@@ -202,6 +205,16 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		    "%llu KiB of the shared log were lost: '%s' has damaged the log's file, or "
 		    "memory ran out; the trace lacks their records",
 		    (unsigned long long)counts->log_gone_bytes / 1024, program);
+	if (counts->early)
+		tp_command_warn("%llu events came before the program had its log, as those of "
+				"functions in .preinit_array and of interposers that the loader "
+				"calls: the trace begins after them",
+		    (unsigned long long)counts->early);
+	if (counts->locked_bytes >= LOCKED_LEAST)
+		tp_command_warn(
+		    "'%s' has locked its memory (mlockall), and with it %llu MiB of the log that "
+		    "it did not use, which took memory and time: give '--size 16M'",
+		    program, (unsigned long long)counts->locked_bytes >> 20);
 	if (counts->lost)
 		warn_of_losses(counts, options);
 	// One part in a hundred is where times of single calls start to mislead.
@@ -273,6 +286,7 @@ void tp_record_add_followed(const struct tp_follow *follow, struct tp_session_co
 {
 	for (uint64_t i = 0; i < follow->result_count; i++) {
 		const struct tp_follow_result *result = &follow->results[i];
+		counts->early += result->log.early;
 		counts->forked += result->log.forked;
 		counts->refused += result->log.refused;
 		counts->modules_refused += result->log.modules_refused;

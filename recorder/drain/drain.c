@@ -563,9 +563,11 @@ static void *run(void *argument)
 	}
 	// The writes contain part of its processor time, too: so the remainder is a little too
 	// small.
-	accounted += drain->writer->write_ns - written + drain->relay.waited_ns +
-		     tp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const uint64_t wrote = drain->writer->write_ns - written;
+	accounted += wrote + drain->relay.waited_ns + tp_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	const uint64_t passed = tp_clock_monotonic_ns() - start;
+	drain->ran_ns = passed;
+	drain->wrote_ns = wrote < passed ? wrote : passed;
 	drain->absent_ns = passed > accounted ? passed - accounted : 0;
 	return NULL;
 }

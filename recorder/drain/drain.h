@@ -192,8 +192,10 @@ struct tp_drain {
 	struct tp_drain_snapshots snapshots; /* the caller has filled begin, context, start_ns */
 	uint64_t flush_asked; /* number of the last tp_drain_flush, and of the last one done */
 	uint64_t flush_done;
-	uint64_t
-	    absent_ns; /* after tp_drain_stop: how long the thread could have run and did not */
+	/* After tp_drain_stop, of the thread: how long it ran, ... */
+	uint64_t ran_ns;
+	uint64_t wrote_ns;  /* ... of that wrote into the trace, ... */
+	uint64_t absent_ns; /* ... and could have run and did not */
 	struct tp_worker worker;
 };
 

@@ -292,6 +292,7 @@ void tp_recording_finish(struct tp_recording *recording, const struct tp_host_fa
 	    .attach = tp_load32_acquire(&region->header->attach),
 	    .records = drain->record_bytes / 8,
 	    .lost = tp_region_lost(region),
+	    .early = tp_region_early(region),
 	    .forked = tp_count_acquire(&region->header->forked),
 	    .refused = tp_count_acquire(&region->header->refused),
 	    .modules_refused = drain->modules_refused,

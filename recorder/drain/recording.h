@@ -106,6 +106,7 @@ struct tp_recording_result {
 	uint32_t attach; /* enum teeperf_attach */
 	uint64_t records;
 	uint64_t lost;
+	uint64_t early;   /* events before it had its log */
 	uint64_t forked;  /* as in struct tp_session_counts, for its log */
 	uint64_t refused; /* and so are these */
 	uint64_t modules_refused;

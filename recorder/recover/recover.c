@@ -72,8 +72,7 @@ static void add_threads(struct recovery *work)
 		if (old.os_tid == thread->os_tid)
 			memcpy(thread->name, old.name, sizeof(thread->name));
 	}
-	work->recovered->lost += tp_count_acquire(&log->header->lost_early) +
-				 tp_count_acquire(&log->header->lost_overflow);
+	work->recovered->lost += tp_count_acquire(&log->header->lost_overflow);
 	tp_trace_writer_add(&work->writer, TEEPERF_SECTION_THREADS, log->threads,
 	    log->thread_count * sizeof(*log->threads));
 }

@@ -531,14 +531,32 @@ bool tp_region_is_forged(const struct tp_region *region)
 uint64_t tp_region_lost(const struct tp_region *region)
 {
 	const struct teeperf_log_header *header = region->header;
-	uint64_t lost =
-	    tp_count_acquire(&header->lost_early) + tp_count_acquire(&header->lost_overflow);
+	uint64_t lost = tp_count_acquire(&header->lost_overflow);
 	const uint64_t hint = tp_load_relaxed(&header->thread_count);
 	const uint32_t count =
 	    hint < region->thread_capacity ? (uint32_t)hint : region->thread_capacity;
 	for (uint32_t i = 0; i < count; i++)
 		lost += tp_count_acquire(&region->threads[i].lost);
 	return lost;
+}
+
+uint64_t tp_region_unasked(const struct tp_region *region)
+{
+	enum { BLOCK = 512 };
+	struct stat status;
+	const uint64_t asked = (uint64_t)((char *)tp_region_chunk(region, 0) - region->map) +
+			       (uint64_t)region->committed * TP_REGION_CHUNK_SIZE;
+	// Where it is a part of a file, the rest is somebody else's.
+	if (region->offset || fstat(region->fd, &status) ||
+	    (uint64_t)status.st_size != region->map_size)
+		return 0;
+	const uint64_t used = (uint64_t)status.st_blocks * BLOCK;
+	return used > asked ? used - asked : 0;
+}
+
+uint64_t tp_region_early(const struct tp_region *region)
+{
+	return tp_count_acquire(&region->header->lost_early);
 }
 
 uint32_t tp_region_thread_count(const struct tp_region *region)

@@ -332,6 +332,15 @@ bool tp_region_is_forged(const struct tp_region *region);
 /* Events lost so far, as the program counts them. */
 uint64_t tp_region_lost(const struct tp_region *region);
 
+/*
+ * Bytes of the log's file that are in memory though nobody has asked for them: a program that locks
+ * its memory has it all.
+ */
+uint64_t tp_region_unasked(const struct tp_region *region);
+
+/* Events that came before the program had its log, which no larger log would have. */
+uint64_t tp_region_early(const struct tp_region *region);
+
 /* Slots of the thread table in use: one more than the highest that is filled. */
 uint32_t tp_region_thread_count(const struct tp_region *region);
 

@@ -6,35 +6,37 @@
 #include "posix.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "posix_system.h"
 
 static pthread_key_t thread_key;
+static bool sees_ends; // of threads
 
 bool tp_port_map_file(int fd, uint64_t offset, void **base, uint64_t *size)
 {
 	struct stat status;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+	if (tp_system_stat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
 	    offset >= (uint64_t)status.st_size || offset % TP_CHUNK_SIZE)
 		return false;
 	// Reserve enough to choose an aligned place inside, then map over it.
 	const uint64_t length = (uint64_t)status.st_size - offset;
 	const uint64_t reserved = length + TP_CHUNK_SIZE;
-	char *at =
-	    mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = tp_system_map(
+	    NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return false;
 	const uint64_t skip = -(uint64_t)(uintptr_t)at & (TP_CHUNK_SIZE - 1);
-	void *map = mmap(
-	    at + skip, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+	void *map = tp_system_map(at + skip, length, PROT_NONE, MAP_SHARED | MAP_FIXED, fd, offset);
+	// A program may want all memory that it maps locked, and so there (mlockall).
+	tp_system(SYS_munlock, map, length);
+	if (map != MAP_FAILED && tp_system(SYS_mprotect, map, length, PROT_READ | PROT_WRITE)) {
+		tp_system_unmap(map, length);
+		map = MAP_FAILED;
+	}
 	*base = map;
 	*size = length;
 	return map != MAP_FAILED;
@@ -64,16 +66,38 @@ const char *tp_port_behind(const char *text, const char *prefix)
 
 int tp_port_open(const char *path)
 {
-	return path ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+	return path ? tp_system_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+}
+
+// Whether the caller's environment is not to be trusted.
+static bool is_secure(void)
+{
+	const struct tp_port_names *names = tp_port_names();
+	if (names->auxiliary)
+		return names->auxiliary(AT_SECURE) != 0;
+	return tp_system(SYS_getuid, 0) != tp_system(SYS_geteuid, 0) ||
+	       tp_system(SYS_getgid, 0) != tp_system(SYS_getegid, 0) ||
+	       tp_system(SYS_prctl, PR_GET_DUMPABLE) != 1;
+}
+
+extern char **__environ;
+
+const char *tp_port_environment(const char *name)
+{
+	const char *value = NULL;
+	for (char **at = __environ; at && *at && !value; at++) {
+		const char *rest = tp_port_behind(*at, name);
+		value = rest && *rest == '=' ? rest + 1 : NULL;
+	}
+	return value && !is_secure() ? value : NULL;
 }
 
 bool tp_port_map_named(void **base, uint64_t *size)
 {
-	// secure_getenv: a set-user-ID program must not write where its caller says.
-	const char *path = secure_getenv(TEEPERF_LOG_ENV);
+	const char *path = tp_port_environment(TEEPERF_LOG_ENV);
 	if (!path || !*path)
 		return false;
-	const char *text = secure_getenv(TEEPERF_LOG_OFFSET_ENV);
+	const char *text = tp_port_environment(TEEPERF_LOG_OFFSET_ENV);
 	const uint64_t offset = text ? tp_port_number(&text, '\0') : 0;
 	// The descriptor of "fd:N" stays the program's.
 	const char *rest = tp_port_behind(path, TEEPERF_LOG_INHERITED);
@@ -83,7 +107,7 @@ bool tp_port_map_named(void **base, uint64_t *size)
 	const int fd = given >= 0 ? given : tp_port_open(path);
 	const bool done = fd >= 0 && tp_port_map_file(fd, offset, base, size);
 	if (fd >= 0 && fd != given)
-		close(fd);
+		tp_system_close(fd);
 	errno = error;
 	return done;
 }
@@ -97,7 +121,7 @@ bool tp_port_is_outside(const void *base, uint64_t size)
 
 uint64_t tp_port_process_id(void)
 {
-	return (uint64_t)getpid();
+	return tp_system_process();
 }
 
 // Call circle with runtime/attach.c, runtime/switch.c and runtime/thread.c: the system says what
@@ -111,16 +135,18 @@ static void thread_ended(void *value)
 void tp_port_thread_start(uint64_t *os_tid, uint64_t name[2])
 {
 	const int error = errno;
-	*os_tid = (uint64_t)syscall(SYS_gettid);
+	*os_tid = (uint64_t)tp_system(SYS_gettid, 0);
 	tp_port_thread_name(name);
-	pthread_setspecific(thread_key, &thread_key);
+	const struct tp_port_names *names = tp_port_names();
+	if (sees_ends)
+		names->set_value(thread_key, &thread_key);
 	errno = error;
 }
 
 void tp_port_thread_name(uint64_t name[2])
 {
 	const int error = errno;
-	prctl(PR_GET_NAME, name, 0, 0, 0);
+	tp_system(SYS_prctl, PR_GET_NAME, name);
 	errno = error;
 }
 
@@ -133,8 +159,10 @@ __attribute__((weak)) uint64_t tp_port_thread_cpu(void)
 
 bool tp_port_attached(void)
 {
-	return pthread_key_create(&thread_key, thread_ended) == 0 &&
-	       pthread_atfork(NULL, NULL, tp_port_forked) == 0;
+	const struct tp_port_names *names = tp_port_names();
+	sees_ends = names->make_key && names->set_value;
+	return (!sees_ends || names->make_key(&thread_key, thread_ended) == 0) &&
+	       (!names->at_fork || names->at_fork(NULL, NULL, tp_port_forked) == 0);
 }
 
 // The environment's "LOOK[,ON,OFF]": numbers of signals.
@@ -159,14 +187,46 @@ static int read_number(const char **text)
 	return number;
 }
 
+// What the kernel knows of a signal. Of all processors here only x86-64 needs to know how a
+// handler returns; debuggers and unwinders know these bytes.
+struct kernel_action {
+	void (*handler)(int number);
+	unsigned long flags;
+#ifndef __riscv
+	void (*restorer)(void);
+#endif
+	uint64_t mask;
+};
+#ifdef __x86_64__
+enum { NEEDS_RESTORER = 0x04000000 };
+TP_HIDDEN void tp_port_restore(void);
+__asm__(".pushsection .text\n"
+	".p2align 4\n"
+	"	nop\n" // unwinders look at the byte before the address
+	".globl tp_port_restore\n"
+	".hidden tp_port_restore\n"
+	".type tp_port_restore, @function\n"
+	"tp_port_restore:\n"
+	"	movq $15, %rax\n" // rt_sigreturn
+	"	syscall\n"
+	".size tp_port_restore, . - tp_port_restore\n"
+	".popsection\n");
+_Static_assert(SYS_rt_sigreturn == 15, "tp_port_restore");
+#endif
+
 // False if the program has a use for this signal already, or nobody can have one.
 static bool listen_to(int number)
 {
 	const int error = errno;
-	struct sigaction old;
-	const struct sigaction action = {.sa_handler = heard, .sa_flags = SA_RESTART | SA_ONSTACK};
-	const bool done = sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-			  old.sa_handler == SIG_DFL && sigaction(number, &action, NULL) == 0;
+	struct kernel_action old;
+	struct kernel_action action = {.handler = heard, .flags = SA_RESTART | SA_ONSTACK};
+#ifdef __x86_64__
+	action.flags |= NEEDS_RESTORER;
+	action.restorer = tp_port_restore;
+#endif
+	const bool done = tp_system(SYS_rt_sigaction, number, NULL, &old, sizeof(old.mask)) == 0 &&
+			  !(old.flags & SA_SIGINFO) && old.handler == SIG_DFL &&
+			  tp_system(SYS_rt_sigaction, number, &action, NULL, sizeof(old.mask)) == 0;
 	errno = error;
 	return done;
 }
@@ -174,7 +234,7 @@ static bool listen_to(int number)
 enum teeperf_listens tp_port_listen(uint32_t *value)
 {
 	*value = 0;
-	const char *text = secure_getenv(TEEPERF_CONTROL_ENV);
+	const char *text = tp_port_environment(TEEPERF_CONTROL_ENV);
 	if (!text)
 		return TEEPERF_LISTENS_NOT;
 	for (int i = 0; i < LISTEN_COUNT; i++)
@@ -217,6 +277,36 @@ static void copy_path(struct teeperf_module *module, const char *path)
 		module->path[i] = path[i];
 }
 
+// The path of NAME without links; that of the program if it is empty. Where /proc is not there: as
+// the loader says.
+static void find_path(struct teeperf_module *module, const char *name)
+{
+	static const char descriptors[] = "/proc/self/fd/";
+	enum { DIGITS = 10 };
+	const bool named = name && *name;
+	const int fd = named ? tp_system_open(name, O_PATH | O_CLOEXEC) : -1;
+	char path[4096];
+	char link[sizeof(descriptors) + DIGITS] = "/proc/self/exe";
+	if (fd >= 0) {
+		unsigned at = sizeof(link) - 1;
+		link[at] = '\0';
+		for (unsigned left = (unsigned)fd; left || !link[at]; left /= 10)
+			link[--at] = (char)('0' + left % 10);
+		unsigned to = sizeof(descriptors) - 1;
+		for (unsigned i = 0; i < to; i++)
+			link[i] = descriptors[i];
+		while (at < sizeof(link))
+			link[to++] = link[at++];
+	}
+	const long length = named && fd < 0
+				? -1
+				: tp_system(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1);
+	if (fd >= 0)
+		tp_system_close(fd);
+	path[length > 0 ? length : 0] = '\0';
+	copy_path(module, named && length <= 0 ? name : path);
+}
+
 static int look_at(struct dl_phdr_info *info, size_t info_size, void *data)
 {
 	(void)info_size;
@@ -225,17 +315,22 @@ static int look_at(struct dl_phdr_info *info, size_t info_size, void *data)
 	if (!tp_elf_segments_describe((const void *)info->dlpi_phdr, info->dlpi_phnum,
 		info->dlpi_addr, search->anchor, module))
 		return 0;
-	if (info->dlpi_name && info->dlpi_name[0]) {
-		char *real = realpath(info->dlpi_name, NULL);
-		copy_path(module, real ? real : info->dlpi_name);
-		free(real);
-	} else {
-		char path[4096];
-		const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-		path[length > 0 ? length : 0] = '\0';
-		copy_path(module, path);
-	}
+	find_path(module, info->dlpi_name);
 	return 1;
+}
+
+// Linkers define it, where the header is in memory.
+extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
+
+// A program without a loader: the runtime is in it.
+static bool look_at_program(const struct search *search)
+{
+	struct teeperf_module *module = search->module;
+	if (!__ehdr_start || !tp_elf_image_describe(__ehdr_start, module) ||
+	    search->anchor < module->start || search->anchor >= module->end)
+		return false;
+	find_path(module, NULL);
+	return true;
 }
 
 __attribute__((weak)) bool tp_port_recall(const void *anchor, struct teeperf_module *module)
@@ -249,9 +344,11 @@ bool tp_port_find_module(const void *anchor, struct teeperf_module *module)
 {
 	if (tp_port_recall(anchor, module))
 		return true;
-	const int error = errno; // realpath() looks whether names are links
+	const int error = errno;
+	const struct tp_port_names *names = tp_port_names();
 	struct search search = {(uint64_t)(uintptr_t)anchor, module};
-	const bool found = dl_iterate_phdr(look_at, &search) == 1;
+	const bool found = (!names->in_loader && look_at_program(&search)) ||
+			   (names->each_module && names->each_module(look_at, &search) == 1);
 	errno = error;
 	return found;
 }

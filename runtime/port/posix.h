@@ -3,10 +3,28 @@
 #ifndef TP_PORT_POSIX_H
 #define TP_PORT_POSIX_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/runtime.h"
+
+struct dl_phdr_info;
+/* Functions of the C library, not of the program (port/posix_names.c). Each may be NULL. */
+struct tp_port_names {
+	bool known;
+	bool in_loader; /* a loader has put the program's modules together: it is not static */
+	unsigned long (*auxiliary)(unsigned long type);
+	int (*make_key)(pthread_key_t *key, void (*ends)(void *));
+	int (*set_value)(pthread_key_t key, const void *value);
+	int (*at_fork)(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+	int (*each_module)(
+	    int (*found)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+};
+TP_HIDDEN const struct tp_port_names *tp_port_names(void);
+
+/* As secure_getenv(3): a set-user-ID program must not write where its caller says. */
+TP_HIDDEN const char *tp_port_environment(const char *name);
 
 /* Map a log's file, without its first `offset` bytes, as tp_port_map_log. */
 TP_HIDDEN bool tp_port_map_file(int fd, uint64_t offset, void **base, uint64_t *size);

@@ -10,12 +10,10 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
-#include <unistd.h>
+
+#include "posix_system.h"
 
 // Private memory in the place of what the host shares.
 enum { HIDDEN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED };
@@ -50,7 +48,7 @@ void tp_port_fork_setting(const char *text)
 uint64_t tp_port_block_signals(uint64_t set)
 {
 	uint64_t old = 0;
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &set, &old, sizeof(set));
+	tp_system(SYS_rt_sigprocmask, SIG_SETMASK, &set, &old, sizeof(set));
 	return old;
 }
 
@@ -58,7 +56,7 @@ static void close_all(const int fds[FDS])
 {
 	for (int i = 0; i < FDS; i++)
 		if (fds[i] >= 0)
-			syscall(SYS_close, fds[i]); // close(2) may be a thread's end
+			tp_system(SYS_close, fds[i]);
 }
 
 static bool send_request(int fd, const struct teeperf_fork_request *wanted)
@@ -71,14 +69,14 @@ static bool send_request(int fd, const struct teeperf_fork_request *wanted)
 	for (int i = 0; i < DIGITS; i++)
 		*to++ = setting.name[i];
 	const struct timeval patience = {.tv_sec = PATIENCE_S};
-	syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (syscall(SYS_connect, fd, &address, to - (char *)&address))
+	tp_system(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	tp_system(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (tp_system(SYS_connect, fd, &address, to - (char *)&address))
 		return false;
 	struct teeperf_fork_request request = *wanted;
 	request.magic = TEEPERF_FORK_MAGIC;
 	request.token = setting.token;
-	return syscall(SYS_sendto, fd, &request, sizeof(request), MSG_NOSIGNAL, NULL, 0) ==
+	return tp_system(SYS_sendto, fd, &request, sizeof(request), MSG_NOSIGNAL, NULL, 0) ==
 	       sizeof(request);
 }
 
@@ -94,7 +92,7 @@ static bool receive_reply(int fd, int fds[FDS])
 	    .msg_iovlen = 1,
 	    .msg_control = &control,
 	    .msg_controllen = sizeof(control)};
-	if (syscall(SYS_recvmsg, fd, &message, MSG_CMSG_CLOEXEC) != sizeof(reply) ||
+	if (tp_system(SYS_recvmsg, fd, &message, MSG_CMSG_CLOEXEC) != sizeof(reply) ||
 	    reply.magic != TEEPERF_FORK_MAGIC || message.msg_controllen < sizeof(control.head) ||
 	    control.head.cmsg_type != SCM_RIGHTS || control.head.cmsg_level != SOL_SOCKET)
 		return false;
@@ -111,11 +109,11 @@ static bool ask(const struct teeperf_fork_request *wanted, int fds[FDS])
 	fds[OWN] = fds[COUNTER] = -1;
 	if (!setting.given)
 		return false;
-	const int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	const int fd = (int)tp_system(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
 	const bool done = send_request(fd, wanted) && receive_reply(fd, fds);
-	syscall(SYS_close, fd);
+	tp_system(SYS_close, fd);
 	return done;
 }
 
@@ -126,7 +124,7 @@ static void *counter_page;
 static bool map_counter(int fd, const uint64_t **counter)
 {
 	struct teeperf_log_header *header =
-	    mmap(NULL, sizeof(*header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	    tp_system_map(NULL, sizeof(*header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (header == MAP_FAILED)
 		return false;
 	counter_page = header;
@@ -157,35 +155,36 @@ bool tp_port_fork_log(const struct tp_port_fork *fork, const uint64_t **counter)
 	    .parent = fork->parent, .chunk = fork->chunk, .padding = fork->padding};
 	int fds[FDS];
 	struct stat status;
-	bool done = ask(&wanted, fds) && fstat(fds[OWN], &status) == 0 &&
+	bool done = ask(&wanted, fds) && tp_system_stat(fds[OWN], &status) == 0 &&
 		    (uint64_t)status.st_size == fork->size && map_counter(fds[COUNTER], counter);
-	char *map = done ? mmap(NULL, fork->size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[OWN], 0)
-			 : MAP_FAILED;
+	char *map =
+	    done ? tp_system_map(NULL, fork->size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[OWN], 0)
+		 : MAP_FAILED;
 	close_all(fds);
 	if (map == MAP_FAILED)
 		return false;
 	uint64_t *to = (uint64_t *)(void *)(map + ((char *)fork->same - (char *)fork->log));
 	for (uint64_t i = 0; i < fork->same_size / 8; i++)
 		tp_store_relaxed(&to[i], tp_load_relaxed((const uint64_t *)fork->same + i));
-	return syscall(SYS_mremap, map, fork->size, fork->size, MREMAP_MAYMOVE | MREMAP_FIXED,
+	return tp_system(SYS_mremap, map, fork->size, fork->size, MREMAP_MAYMOVE | MREMAP_FIXED,
 		   fork->log) == (long)(intptr_t)fork->log;
 }
 
 void tp_port_hide_log(void *log, uint64_t size)
 {
-	(void)mmap(log, size, PROT_READ | PROT_WRITE, HIDDEN, -1, 0);
+	(void)tp_system_map(log, size, PROT_READ | PROT_WRITE, HIDDEN, -1, 0);
 }
 
 void tp_port_unmap_log(void *log, uint64_t size)
 {
-	munmap(log, size);
+	tp_system_unmap(log, size);
 }
 
 void tp_port_hide_counter(void)
 {
 	if (counter_page)
-		(void)mmap(counter_page, sizeof(struct teeperf_log_header), PROT_READ | PROT_WRITE,
-		    HIDDEN, -1, 0);
+		(void)tp_system_map(counter_page, sizeof(struct teeperf_log_header),
+		    PROT_READ | PROT_WRITE, HIDDEN, -1, 0);
 }
 
 // Call circle with runtime/fork.c: the system says here that it has forked.

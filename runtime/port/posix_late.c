@@ -7,10 +7,8 @@
 #include "posix.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "posix_system.h"
 
 #include <teeperf/late.h>
 
@@ -43,7 +41,7 @@ static struct remembered *find_place(void)
 		if (!at->anchor)
 			return at;
 	struct remembered *more =
-	    mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	    tp_system_map(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (more == MAP_FAILED)
 		return NULL;
 	for (unsigned i = 0; i < COUNT; i++) {
@@ -105,7 +103,7 @@ bool tp_port_recall(const void *anchor, struct teeperf_module *module)
 void tp_port_drop(uint64_t address, uint64_t size)
 {
 	const int error = errno;
-	syscall(SYS_madvise, address, size, MADV_REMOVE);
+	tp_system(SYS_madvise, address, size, MADV_REMOVE);
 	errno = error;
 }
 
@@ -113,7 +111,8 @@ void tp_port_drop(uint64_t address, uint64_t size)
 // about memory of the log.
 static bool is_of_dead_thread(const struct teeperf_chunk *chunk)
 {
-	return syscall(SYS_tgkill, getpid(), (pid_t)tp_load_relaxed(&chunk->os_tid), 0) &&
+	return tp_system(
+		   SYS_tgkill, tp_system_process(), (pid_t)tp_load_relaxed(&chunk->os_tid), 0) &&
 	       errno == ESRCH;
 }
 
@@ -177,17 +176,15 @@ static enum teeperf_late_result result_of(enum teeperf_attach attach)
 	}
 }
 
-// Plain system calls: open() and close() are places where a thread may be cancelled. 0, or why
-// there is no log.
+// 0, or why there is no log.
 static uint64_t map_log(const char *path, void **base, uint64_t *size)
 {
 	errno = 0;
-	const int fd =
-	    (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const int fd = tp_system_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	const bool mapped = fd >= 0 && tp_port_map_file(fd, 0, base, size);
 	const uint64_t error = (uint64_t)errno;
 	if (fd >= 0)
-		syscall(SYS_close, fd);
+		tp_system_close(fd);
 	return mapped ? 0 : error << 32 | TEEPERF_LATE_NO_LOG;
 }
 

@@ -6,13 +6,9 @@
 #include "posix.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "posix_system.h"
 
 #if defined(__x86_64__)
 // The linker takes a member of an archive only if something refers to a symbol that no other member
@@ -25,26 +21,26 @@ __attribute__((used)) static uint64_t (*const with_late)(
 // what we read there is a time or a number, never an address.
 static void map_tee_page(void)
 {
-	const int fd = tp_port_open(secure_getenv(TEEPERF_TEE_LOG_ENV));
+	const int fd = tp_port_open(tp_port_environment(TEEPERF_TEE_LOG_ENV));
 	struct stat status;
 	if (fd < 0)
 		return;
-	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	if (tp_system_stat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	    status.st_size >= TEEPERF_LOG_HEADER_SIZE) {
-		struct teeperf_log_header *header =
-		    mmap(NULL, TEEPERF_LOG_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		struct teeperf_log_header *header = tp_system_map(
+		    NULL, TEEPERF_LOG_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (header != MAP_FAILED && tp_load_relaxed(&header->magic) == TEEPERF_LOG_MAGIC)
 			tp_process.tee = header;
 		else if (header != MAP_FAILED)
-			munmap(header, TEEPERF_LOG_HEADER_SIZE);
+			tp_system_unmap(header, TEEPERF_LOG_HEADER_SIZE);
 	}
-	close(fd);
+	tp_system_close(fd);
 }
 
 bool tp_port_map_log(void **base, uint64_t *size)
 {
 	const int error = errno;
-	tp_port_fork_setting(secure_getenv(TEEPERF_FORK_ENV));
+	tp_port_fork_setting(tp_port_environment(TEEPERF_FORK_ENV));
 	map_tee_page();
 	errno = error;
 	return tp_port_map_named(base, size);
@@ -54,8 +50,7 @@ uint64_t tp_port_thread_cpu(void)
 {
 	const int error = errno;
 	struct timespec time = {0};
-	// The function of that name would be one symbol more, and comes down to the same.
-	if (syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time))
+	if (tp_system(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time))
 		time = (struct timespec){0};
 	errno = error;
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
@@ -76,14 +71,14 @@ void *__teeperf_tee_log(unsigned long long *size)
 {
 	static void *log;
 	static uint64_t log_size;
-	const int fd = log ? -1 : tp_port_open(secure_getenv(TEEPERF_TEE_LOG_ENV));
+	const int fd = log ? -1 : tp_port_open(tp_port_environment(TEEPERF_TEE_LOG_ENV));
 	void *base;
 	if (fd >= 0 && tp_port_map_file(fd, 0, &base, &log_size)) {
 		log = base;
 		know_room(log, log_size);
 	}
 	if (fd >= 0)
-		close(fd);
+		tp_system_close(fd);
 	*size = log ? log_size : 0;
 	return log;
 }

@@ -8,21 +8,18 @@
 #include <teeperf/stream.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 // Behind sys/socket.h, which it needs.
 #include <linux/vm_sockets.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "posix_system.h"
 
 static int stream = -1;
 static uint64_t opener; // the process whose stream it is
@@ -38,7 +35,7 @@ static struct identity identify(int fd)
 {
 	struct stat status;
 	struct identity result = {0};
-	if (!fstat(fd, &status)) {
+	if (!tp_system_stat(fd, &status)) {
 		result.device = status.st_dev;
 		result.number = status.st_ino;
 	}
@@ -52,9 +49,9 @@ static bool is_same(struct identity a, struct identity b)
 
 static int connect_to(int family, const struct sockaddr *address, socklen_t size)
 {
-	const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, address, size)) {
-		close(fd);
+	const int fd = (int)tp_system(SYS_socket, family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && tp_system(SYS_connect, fd, address, size)) {
+		tp_system_close(fd);
 		return -1;
 	}
 	return fd;
@@ -88,12 +85,13 @@ static int open_unix(const char *path)
 static bool is_stream(const char *path, int fd)
 {
 	uint32_t magic = 0;
-	const int reading = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	const bool result = reading >= 0 && is_same(identify(reading), identify(fd)) &&
-			    pread(reading, &magic, sizeof(magic), 0) == sizeof(magic) &&
-			    magic == TEEPERF_FRAME_MAGIC;
+	const int reading = tp_system_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const bool result =
+	    reading >= 0 && is_same(identify(reading), identify(fd)) &&
+	    tp_system(SYS_pread64, reading, &magic, sizeof(magic), 0) == sizeof(magic) &&
+	    magic == TEEPERF_FRAME_MAGIC;
 	if (reading >= 0)
-		close(reading);
+		tp_system_close(reading);
 	return result;
 }
 
@@ -103,7 +101,7 @@ static bool has_reader(int fd)
 {
 	struct pollfd one = {.fd = fd, .events = POLLOUT};
 	const struct timespec now = {0};
-	return syscall(SYS_ppoll, &one, 1, &now, NULL, 0) < 0 || !(one.revents & POLLHUP);
+	return tp_system(SYS_ppoll, &one, 1, &now, NULL, 0) < 0 || !(one.revents & POLLHUP);
 }
 
 // A file is begun anew: one that is something else is not touched, nor one into which another
@@ -111,16 +109,16 @@ static bool has_reader(int fd)
 static bool take_file(const char *path, int fd)
 {
 	struct stat status;
-	if (fstat(fd, &status))
+	if (tp_system_stat(fd, &status))
 		return true;
 	if (S_ISCHR(status.st_mode))
 		return has_reader(fd);
-	fcntl(fd, F_SETFL, O_APPEND);
+	tp_system(SYS_fcntl, fd, F_SETFL, O_APPEND);
 	if (!S_ISREG(status.st_mode))
 		return true;
-	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+	if (tp_system(SYS_flock, fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		return false;
-	return status.st_size == 0 || (is_stream(path, fd) && ftruncate(fd, 0) == 0);
+	return status.st_size == 0 || (is_stream(path, fd) && tp_system(SYS_ftruncate, fd, 0) == 0);
 }
 
 static int open_path(const char *path)
@@ -128,13 +126,13 @@ static int open_path(const char *path)
 	// A pipe without a reader must not stop the program here; later it takes the data. So does
 	// a device, but only as long as somebody reads: a write that waits for the next reader
 	// would not learn that nobody reads.
-	const int fd = open(path,
-	    O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | O_APPEND | O_NONBLOCK | O_NOFOLLOW, 0600);
+	const int fd = tp_system_open(
+	    path, O_WRONLY | O_CREAT | O_NOCTTY | O_CLOEXEC | O_APPEND | O_NONBLOCK | O_NOFOLLOW);
 	if (fd < 0)
 		return -1;
 	if (take_file(path, fd))
 		return fd;
-	close(fd);
+	tp_system_close(fd);
 	return -1;
 }
 
@@ -144,7 +142,7 @@ static int move_high(int fd)
 	enum { HIGH = 512, LOW = 16 };
 	int high = -1;
 	for (int least = HIGH; high < 0 && least >= LOW; least /= 2)
-		high = fcntl(fd, F_DUPFD_CLOEXEC, least);
+		high = (int)tp_system(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least);
 	return high;
 }
 
@@ -167,13 +165,13 @@ static int open_stream(const char *text)
 	const int high = fd < 0 ? -1 : move_high(fd);
 	if (high < 0)
 		return fd;
-	close(fd);
+	tp_system_close(fd);
 	return high;
 }
 
 bool tp_port_map_stream(void **base, uint64_t *size)
 {
-	const char *text = secure_getenv(TEEPERF_STREAM_ENV);
+	const char *text = tp_port_environment(TEEPERF_STREAM_ENV);
 	const int error = errno;
 	if (text && *text)
 		stream = open_stream(text);
@@ -181,7 +179,7 @@ bool tp_port_map_stream(void **base, uint64_t *size)
 	if (stream < 0)
 		return false;
 	identity = identify(stream);
-	opener = (uint64_t)getpid();
+	opener = tp_system_process();
 	const bool timeless = tp_process.first_compiled == TEEPERF_COMPILED_SOFT;
 	tp_private_log_make(timeless ? TEEPERF_CLOCK_NONE : TP_HARDWARE_CLOCK, 0, base, size);
 	return true;
@@ -194,7 +192,7 @@ bool tp_port_map_stream(void **base, uint64_t *size)
 static bool wait_until_writable(void)
 {
 	struct pollfd one = {.fd = stream, .events = POLLOUT};
-	if (syscall(SYS_ppoll, &one, 1, NULL, NULL, 0) < 0)
+	if (tp_system(SYS_ppoll, &one, 1, NULL, NULL, 0) < 0)
 		return errno == EINTR;
 	if (!(one.revents & (POLLHUP | POLLERR | POLLNVAL)) || (one.revents & POLLOUT))
 		return true;
@@ -207,7 +205,7 @@ static bool wait_until_writable(void)
 static bool write_all(struct iovec *parts, unsigned count, bool *begun)
 {
 	while (count) {
-		const long done = syscall(SYS_writev, stream, parts, count);
+		const long done = tp_system(SYS_writev, stream, parts, count);
 		if (done < 0 && (errno == EINTR || (errno == EAGAIN && wait_until_writable())))
 			continue;
 		if (done <= 0)
@@ -240,13 +238,13 @@ static uint64_t bit_of(int signal)
 bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint64_t body_size)
 {
 	// Not in a forked child.
-	if (stream < 0 || (uint64_t)getpid() != opener)
+	if (stream < 0 || tp_system_process() != opener)
 		return false;
 	const int error = errno;
 	struct iovec parts[] = {
 	    {(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)body, body_size}};
 	uint64_t pending = 0;
-	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+	tp_system(SYS_rt_sigpending, &pending, sizeof(pending));
 	bool begun = false;
 	errno = 0;
 	const bool same = is_same(identify(stream), identity);
@@ -261,7 +259,7 @@ bool tp_port_flush(const void *head, uint64_t head_size, const void *body, uint6
 		begun |= errno == EPIPE || errno == EBADF;
 		const struct timespec now = {0};
 		if (raised)
-			syscall(SYS_rt_sigtimedwait, &raised, NULL, &now, sizeof(raised));
+			tp_system(SYS_rt_sigtimedwait, &raised, NULL, &now, sizeof(raised));
 	}
 	if (!same || (!done && begun))
 		stream = -1;
@@ -281,11 +279,11 @@ void tp_port_flush_end(uint64_t mask)
 
 bool tp_port_flush_nap(void)
 {
-	if (stream < 0 || (uint64_t)getpid() != opener)
+	if (stream < 0 || tp_system_process() != opener)
 		return false;
 	const int error = errno;
 	const struct timespec time = {.tv_nsec = 10000000};
-	syscall(SYS_nanosleep, &time, NULL);
+	tp_system(SYS_nanosleep, &time, NULL);
 	errno = error;
 	return true;
 }
@@ -293,7 +291,7 @@ bool tp_port_flush_nap(void)
 uint64_t tp_port_flush_time_ns(void)
 {
 	struct timespec now;
-	return clock_gettime(CLOCK_MONOTONIC, &now)
+	return tp_system(SYS_clock_gettime, CLOCK_MONOTONIC, &now)
 		   ? 0
 		   : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

@@ -24,7 +24,7 @@
 // QUIET-NOT: dubious
 // CLOCK: error: teeperf: invalid value 'sundial' for TEEPERF_CLOCK {{.*}}: expected auto, tsc or soft
 // THREADS: error: teeperf: invalid value 'two' for TEEPERF_THREADS {{.*}}: expected many or one
-// TAIL: error: teeperf: invalid value 'perhaps' for TEEPERF_TAIL_CALLS {{.*}}: expected call or keep
+// TAIL: error: teeperf: invalid value 'perhaps' for TEEPERF_TAIL_CALLS {{.*}}: expected auto, call or keep
 int f(int x)
 {
 	return x;

@@ -58,7 +58,7 @@ static void a_late_completion_changes_no_end(void **state)
 	const struct tp_follow_request request = {.parent = getpid()};
 	assert_int_equal(tp_followed_start(process, &follow, child, &request, "x", &err), 0);
 	// So that there is something to keep.
-	tp_store_relaxed(&process->log.region.header->lost_early, 1);
+	tp_store_relaxed(&process->log.region.header->lost_overflow, 1);
 	const uint64_t lives = tp_clock_monotonic_ns();
 	close(go[1]);
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

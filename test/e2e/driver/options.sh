@@ -68,7 +68,7 @@ one_line 1 "'no.allow': cannot read the allowlist \(from option --allowlist\): N
 one_line 1 'clang of LLVM 39 was not found: install clang-39 .*usable here: ' --llvm 39
 one_line 129 "'--llvm' takes an LLVM major" --llvm newest
 one_line 129 "'--clock' takes auto, soft or tsc, not 'sundial'" --clock=sundial
-one_line 129 "'--tail-calls' takes keep" --tail-calls=drop
+one_line 129 "'--tail-calls' takes auto" --tail-calls=drop
 one_line 1 '-femulated-tls cannot be instrumented' -femulated-tls
 expect 0 "$TEEPERF" cc --level off -femulated-tls -c ab.c
 expect 0 "$TEEPERF" cc -femulated-tls -fno-emulated-tls -c ab.c

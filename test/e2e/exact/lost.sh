@@ -32,6 +32,30 @@ lose() {
 	[ "$events" -gt 0 ] || fail "$clock $*: nothing was recorded"
 }
 
+# What comes before there is a log is not lost, and no larger log would have it.
+cat >early.c <<'EOS'
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("");
+}
+static void early(void)
+{
+	leaf();
+}
+__attribute__((section(".preinit_array"), used)) static void (*const first)(void) = early;
+int main(void)
+{
+	leaf();
+	return 0;
+}
+EOS
+"$TEEPERF" cc -O1 early.c -o early
+expect 0 "$TEEPERF" record -o early.trace -- ./early
+says '4 events came before the program had its log' err
+says ', 0 lost' err
+expect 0 "$TEEPERF" analyze --strict --fail-if note:wrong early.trace
+says 'before +4 events came before the program had its log' out
+
 for shape in inline call dual; do
 	"$TEEPERF" cc --shape "$shape" --allowlist list -O1 "$lib/lose.c" -o lose -lpthread
 	for clock in tsc soft none; do

@@ -56,3 +56,46 @@ says "in '/dev/stdout'$" err
 for trace in piped redirected; do
 	facts $trace.trace records=1000 end_sections=1
 done
+
+# A program that locks its memory: it also locks the log, unless it does so before it has one.
+cat >lock.c <<'EOS'
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("");
+}
+int main(int argc, char **argv)
+{
+	const int failed = mlockall(MCL_CURRENT | MCL_FUTURE);
+	leaf();
+	puts(failed ? "failed" : "locked");
+	fflush(stdout);
+	for (int i = 0; argc > 1 && i < 30000; i++) {
+		leaf();
+		usleep(10000);
+	}
+	return argv[0] == NULL;
+}
+EOS
+"$TEEPERF" cc -O1 lock.c -o lock
+./lock | grep -q locked || exit 0 # for want of rights
+expect 0 "$TEEPERF" record -q --size 256M -o x.trace -- ./lock
+if grep -q locked out; then # else the limit is between the two
+	says "^teeperf record: warning: './lock' has locked its memory \(mlockall\), and with it" err
+fi
+expect 0 "$TEEPERF" record -q --size 16M -o x.trace -- ./lock
+[ ! -s err ] || fail "a warning of 16 MiB: $(cat err)"
+[ "$(uname -m)" = x86_64 ] || exit 0 # where programs cannot be attached to
+begin lock ./lock wait
+lock=$begun
+await lock.out locked
+if "$TEEPERF" record -q --pid "$lock" --size 256M --duration 1s -o x.trace 2>err; then
+	locked=$(awk '$1 == "VmHWM:" { print $2 }' /proc/"$lock"/status)
+	[ "$locked" -lt 131072 ] || fail "$locked KiB are in memory: the log is locked"
+else
+	says 'log' err # for want of rights
+fi
+kill "$lock"
+wait "$lock" || true
