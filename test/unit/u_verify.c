@@ -187,11 +187,52 @@ static void rings_lack_what_was_overwritten(void **state)
 	end();
 }
 
+// A thread whose table says how many chunks it took, of which the trace has the first two.
+static void check_cut(
+    uint64_t taken, struct teeperf_trace_end said, uint64_t chunks, const char *what)
+{
+	static const struct tp_chunk there[] = {
+	    {.thread = 0, .sequence = 0}, {.thread = 0, .sequence = 1}};
+	const struct teeperf_thread table[] = {{.os_tid = 5, .chunks = taken}};
+	begin(there, 2);
+	trace.header.chunk_shift = 16;
+	assert_int_equal(tp_verify_threads(&trace, table, 1, &err), 0);
+	trace.has_end = true;
+	trace.end = said;
+	tp_verify_end(&trace, false);
+	assert_int_equal(trace.lacks.chunks, chunks);
+	assert_int_equal(trace.lacks.more, (chunks - said.missing_chunks) * (65536 - 64) / 8);
+	assert_int_equal(trace.problems.count, what ? 1 + (said.chunk_count != 2) : 0);
+	if (what)
+		assert_string_equal(trace.problems.kept[said.chunk_count != 2].what, what);
+	end();
+}
+
+// One chunk is enough; and what the threads' table and the end say is of the same chunks, so that
+// the larger number counts.
+static void the_last_chunks_of_a_thread(void **state)
+{
+	(void)state;
+	check_cut(2, (struct teeperf_trace_end){.chunk_count = 2}, 0, NULL);
+	check_cut(3, (struct teeperf_trace_end){.chunk_count = 2}, 1,
+	    "the last 1 chunks of thread 0 are missing");
+	check_cut(7, (struct teeperf_trace_end){.chunk_count = 4}, 5,
+	    "the last 5 chunks of thread 0 are missing");
+	check_cut(3, (struct teeperf_trace_end){.chunk_count = 6}, 4,
+	    "the last 1 chunks of thread 0 are missing");
+	check_cut(4, (struct teeperf_trace_end){.chunk_count = 2, .missing_chunks = 2}, 2,
+	    "2 chunks with 0 events could not be written during the recording");
+	// Without a table of threads.
+	check_cut(0, (struct teeperf_trace_end){.chunk_count = 2, .missing_chunks = 3}, 3,
+	    "3 chunks with 0 events could not be written during the recording");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(chunks_are_sorted_and_joined_with_the_table),
 	    cmocka_unit_test(duplicates_and_gaps),
+	    cmocka_unit_test(the_last_chunks_of_a_thread),
 	    cmocka_unit_test(rings_lack_what_was_overwritten),
 	    cmocka_unit_test(an_empty_trace),
 	    cmocka_unit_test(the_end_section),

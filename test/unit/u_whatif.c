@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analyzer/trace/text/dump_text.h"
 #include "analyzer/whatif/run.h"
 
 enum { THREADS = 5, PIECES = 40 };
@@ -119,6 +120,83 @@ static void test_waits(void **state)
 	// What waits is not made faster.
 	in[1] = 10;
 	assert_near(simulate(&made, in, 0), 610);
+}
+
+// What others took of the processor shrinks with the time around it: of pieces that together ran for
+// 20 ms, and of no others.
+static void test_preempted(void **state)
+{
+	(void)state;
+	enum { MS = 1000000 };
+	struct made made;
+	double in[8] = {20 * MS, 0, 20 * MS};
+	begin(&made, 1, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		add(&made, 0, TP_PIECE_RUN, 20 * MS);
+		made.pieces[0][i].length = 30 * MS;
+	}
+	assert_near(simulate(&made, NULL, 0), 90 * MS);
+	assert_near(simulate(&made, in, 0.5), (15 + 30 + 15) * MS);
+	// Four short ones are one such window: an eighth of it goes.
+	begin(&made, 1, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		add(&made, 0, TP_PIECE_RUN, 5 * MS);
+		made.pieces[0][i].length = 7 * MS;
+	}
+	in[0] = 5 * MS;
+	in[2] = 0;
+	assert_near(simulate(&made, in, 0.5), (20 - 2.5 + 4 * 2 * 0.875) * MS);
+}
+
+// ---- in which pieces functions ran
+
+// main calls f, which calls itself, and that g: f and all that it calls take 1000 to 5000, its own
+// code 1000 to 2000, 4000 to 5000 and, of the inner one, 2000 to 3000. Two pieces: the thread was
+// blocked from 2500 to 2600 by the trace's clock.
+static const char recursive[] =
+    "clock kind=tsc hz=1000000000\n\tpoint 0 5000\n\tpoint 100000 105000\n"
+    "host\n\tline \"sched=perf\"\n\tline \"cores=2\"\n"
+    "symbols\n\tsymbol 0x401000 main\n\tsymbol 0x401010 f\n\tsymbol 0x401020 g\n"
+    "threads\n\tthread tid=100 chunks=1\n"
+    "sched from=5000 lost=0\n\tswitch 7500 tid=100 kind=1\n\tswitch 7600 tid=100 kind=0\n"
+    "system groups=1\n"
+    "chunk tid=100\n\t500 enter main\n\t1000 enter f\n\t2000 enter f\n\t3000 enter g\n"
+    "\t4000 exit g\n\t4000 exit f\n\t5000 exit f\n\t6000 exit main\n"
+    "end chunks=1 chunk-draws=1 threads=1 start=5000 end=12500\n";
+
+static void test_recursion_counts_once(void **state)
+{
+	(void)state;
+	struct tp_buf file;
+	struct tp_tracefile trace;
+	struct tp_analysis analysis;
+	struct tp_err err;
+	const struct tp_analysis_options options = {.workers = 1};
+	tp_buf_init(&file);
+	if (tp_dump_assemble(recursive, strlen(recursive), "text", &file, &err))
+		fail_msg("line %u: %s", err.line, err.what);
+	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
+	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+	uint32_t f = 0;
+	while (f < analysis.function_count && strcmp(analysis.functions[f].symbol.name, "f") != 0)
+		f++;
+	assert_true(f < analysis.function_count);
+	struct tp_run run;
+	if (tp_run_init(&run, &analysis, 0, &err))
+		fail_msg("%s", err.what);
+	for (int callees = 0; callees < 2; callees++) {
+		double in[16] = {0};
+		double sum = 0;
+		assert_true(run.piece_count <= 16);
+		assert_int_equal(tp_run_shares(&run, &f, 1, callees, in, &err), 0);
+		for (uint64_t i = 0; i < run.piece_count; i++)
+			sum += in[i];
+		assert_near(sum, callees ? 4000 - 100 : 3000 - 100);
+	}
+	tp_run_release(&run);
+	tp_analysis_release(&analysis);
+	tp_tracefile_close(&trace);
+	tp_buf_release(&file);
 }
 
 // ---- the same without heaps and without a clock of work: what ends next, looked for among all
@@ -236,6 +314,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_processors_are_shared),
 	    cmocka_unit_test(test_waits),
+	    cmocka_unit_test(test_preempted),
+	    cmocka_unit_test(test_recursion_counts_once),
 	    cmocka_unit_test(test_random_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
