@@ -362,11 +362,14 @@ static void held_for_longer_each_time(void **state)
 	    // Nobody obeys.
 	    .result.stopped.code = TP_ERR_LIMIT};
 	double now = 1;
-	// The first time it just goes.
+	// The first time it just goes. Windows in which it was on anyway say nothing.
+	member.windows = 7;
+	member.window_calls = 9;
 	change_at(&budget, now, 1e8, false);
 	assert_false(one.on);
 	assert_true(member.switched && member.dearest == 2);
 	assert_int_equal(member.hold_ns, 0);
+	assert_true(member.windows == 0 && member.window_calls == 0);
 	assert_int_equal(budget.result.switched, 1);
 	for (size_t i = 0; i < sizeof(holds_s) / sizeof(holds_s[0]); i++) {
 		change_at(&budget, now, 1000, true);
@@ -499,6 +502,83 @@ static void reckoning(void **state)
 	end_session(&budget);
 }
 
+// Who comes back is decided by three windows at least: 30 calls in a millisecond of its own are
+// 30,000 a second.
+static void windows_decide(void **state)
+{
+	(void)state;
+	struct tp_budget budget;
+	begin_session(&budget);
+	budget.result.stopped.code = TP_ERR_LIMIT;
+	budget.count = 3;
+	for (uint32_t i = 0; i < 3; i++) {
+		budget.functions[i].calls = 1e9;
+		budget.members[i] = (struct tp_budget_member){
+		    .windows = 2 + i, .window_calls = 30, .window_ticks = 600, .window_ns = 1e6};
+	}
+	budget.members[2].window_calls = 1e5;
+	// Without a window since the last time nothing is decided.
+	tp_budget_decide(&budget);
+	assert_int_equal(budget.members[1].windows, 3);
+	budget.had_windows = true;
+	tp_budget_decide(&budget);
+	assert_false(budget.had_windows);
+	assert_false(budget.functions[0].on);
+	assert_int_equal(budget.members[0].windows, 2);
+	assert_true(budget.functions[1].on);
+	assert_true(budget.functions[1].calls == 30000 && budget.functions[1].ticks == 600000);
+	assert_int_equal(budget.members[1].windows, 0);
+	assert_false(budget.functions[2].on);
+	assert_true(budget.functions[2].calls == 1e8);
+	// A second, and half as long more each time that nothing changes, up to half a minute.
+	double gap = 1.5e9;
+	for (int i = 0; i < 12; i++) {
+		assert_true(fabs((double)budget.probe_gap_ns - gap) < 100);
+		assert_int_equal(budget.probe_ns, budget.now_ns + budget.probe_gap_ns);
+		gap = fmin(gap * 1.5, 30e9);
+		budget.had_windows = true;
+		tp_budget_decide(&budget);
+	}
+	assert_int_equal(budget.probe_gap_ns, 30 * TP_BUDGET_SECOND);
+	end_session(&budget);
+}
+
+// The gap between windows, give or take a quarter: a fortieth of the time so far for each group, at
+// least 0.1 s and 50 us for each function, at most 30 s.
+static void windows_are_planned(void **state)
+{
+	(void)state;
+	static const struct {
+		double so_far_s;
+		double groups;
+		double asked_s;
+		double gap_s;
+	} cases[] = {{1, 1, 0, 0.1}, {80, 0, 0, 2}, {80, 4, 0, 0.5}, {80, 100, 0, 0.1},
+	    {4000, 1, 0, 30}, {80, 4, 7, 0.5}, {80, 4, 1e9, 0.5}};
+	struct tp_budget budget = {.random = 1, .start_ns = 5};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const double asked = fmin(cases[i].asked_s, 3600) * 1e9;
+		double least = INFINITY;
+		double most = 0;
+		for (int round = 0; round < 1000; round++) {
+			budget.now_ns = budget.start_ns + (uint64_t)(cases[i].so_far_s * 1e9);
+			budget.window_groups = cases[i].groups;
+			tp_budget_plan_window(&budget, cases[i].asked_s * 1e9);
+			assert_true(fabs(budget.window_gap_ns - cases[i].gap_s * 1e9) < 1);
+			const double wait = (double)(budget.window_ns - budget.now_ns);
+			const double part = wait / fmax(cases[i].gap_s * 1e9, asked);
+			least = fmin(least, part);
+			most = fmax(most, part);
+		}
+		assert_true(least > 0.7499 && least < 0.77);
+		assert_true(most > 1.23 && most < 1.2501);
+	}
+	budget.count = 4000;
+	budget.now_ns = budget.start_ns;
+	tp_budget_plan_window(&budget, 0);
+	assert_true(budget.window_gap_ns == 0.2e9);
+}
+
 static void names(void **state)
 {
 	(void)state;
@@ -530,6 +610,8 @@ int main(void)
 	    cmocka_unit_test(held_for_longer_each_time),
 	    cmocka_unit_test(lost_events_cost),
 	    cmocka_unit_test(reckoning),
+	    cmocka_unit_test(windows_decide),
+	    cmocka_unit_test(windows_are_planned),
 	    cmocka_unit_test(names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

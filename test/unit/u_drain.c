@@ -7,8 +7,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -210,6 +212,8 @@ static void a_snapshot_is_another_trace(void **state)
 	drain.snapshots.begin = no_beginning;
 	drain.snapshots.start_ns = &start_ns;
 	region.header->module_count = 2;
+	region.header->switches[0] = 100 << 1;
+	region.header->switch_count = 1;
 	assert_int_equal(tp_drain_start(&drain, &err), 0);
 	assert_true(tp_drain_flush(&drain, 60000));
 	tp_drain_stop(&drain);
@@ -220,6 +224,12 @@ static void a_snapshot_is_another_trace(void **state)
 	const bool written =
 	    last_section(TRACE, TEEPERF_SECTION_MODULES, modules, sizeof(modules)) != 0;
 	assert_int_equal(drain.modules_seen, written ? 2 : 0);
+	uint64_t word;
+	assert_int_equal(
+	    last_section(TRACE ".snapshot-1", TEEPERF_SECTION_SWITCHES, &word, sizeof(word)), 1);
+	assert_int_equal(word, 100 << 1);
+	const bool told = last_section(TRACE, TEEPERF_SECTION_SWITCHES, &word, sizeof(word)) != 0;
+	assert_int_equal(drain.switches_written, told ? sizeof(word) : 0);
 	tp_drain_finish(&drain);
 	end();
 	unlink(TRACE ".snapshot-1");
@@ -254,6 +264,59 @@ static void the_end_is_read_last(void **state)
 	end();
 }
 
+// What threads still own at the end is there, too, up to the last word that they wrote.
+static void owned_chunks_are_taken(void **state)
+{
+	(void)state;
+	struct teeperf_chunk chunk;
+	begin(TEEPERF_MODE_STREAM, TP_DRAIN_END);
+	fill(0);
+	fill(1);
+	struct teeperf_chunk *owned = tp_region_chunk(&region, 1);
+	uint64_t *words = (uint64_t *)(void *)(owned + 1);
+	memset(words + 7, 0, (RECORDS - 7) * 8);
+	owned->used = 0;
+	tp_store_release(&region.states[1], TEEPERF_CHUNK_OWNED);
+	assert_int_equal(tp_drain_start(&drain, &err), 0);
+	tp_drain_stop(&drain);
+	tp_drain_finish(&drain);
+	assert_int_equal(last_section(TRACE, TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk)), 2);
+	assert_int_equal(chunk.sequence, 1);
+	assert_int_equal(chunk.used, sizeof(chunk) + 7 * 8);
+	end();
+}
+
+// Switches that went with the chunks that made room for the end are lost.
+static void cut_switches_are_lost(void **state)
+{
+	(void)state;
+	static uint64_t chunk[TP_REGION_CHUNK_SIZE / 8];
+	static struct {
+		struct teeperf_trace_sched head;
+		struct teeperf_trace_sched_switch switches[3];
+	} sched;
+	struct rlimit roomy;
+	begin(TEEPERF_MODE_STREAM, TP_DRAIN_END);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, chunk, sizeof(chunk));
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_SCHED, &sched, sizeof(sched));
+	fill(0);
+	assert_int_equal(tp_drain_start(&drain, &err), 0);
+	tp_drain_stop(&drain);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &roomy), 0);
+	const struct rlimit limit = {writer.offset + 1000, roomy.rlim_max};
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	tp_drain_finish(&drain);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &roomy), 0);
+	signal(SIGXFSZ, handler);
+	assert_int_equal(writer.missing.chunks, 2);
+	assert_int_equal(writer.chunks, 0);
+	assert_int_equal(drain.sched.lost, 3);
+	assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
+	tp_region_release(&region);
+	unlink(TRACE);
+}
+
 int main(void)
 {
 	if (!tp_packer_is_there())
@@ -265,6 +328,8 @@ int main(void)
 	    cmocka_unit_test(a_flush_writes_tables),
 	    cmocka_unit_test(a_snapshot_is_another_trace),
 	    cmocka_unit_test(the_end_is_read_last),
+	    cmocka_unit_test(owned_chunks_are_taken),
+	    cmocka_unit_test(cut_switches_are_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,6 +136,11 @@ static void labels(void **state)
 	assert_true(tp_fleet_fits_labels(json, some, 3));
 	assert_true(tp_fleet_fits_labels(json, some, 4));
 	assert_false(tp_fleet_fits_labels(json, some + 3, 1));
+	// A key that begins like another one is another key.
+	static const char *const longer[] = {"ab=1", "a=1"};
+	assert_false(tp_fleet_fits_labels(json, longer, 2));
+	assert_false(tp_fleet_same_label("a=1", "ab=1") || tp_fleet_same_label("ab=1", "a=1"));
+	assert_true(tp_fleet_same_label("a=1", "a=2"));
 }
 
 // ---- runs that are old

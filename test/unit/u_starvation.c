@@ -55,6 +55,8 @@ static void what_is_known_of_processors(void **state)
 	trace.cpu.cpu_ns = 9000000;
 	tp_starvation_init(&it, &trace, &time_base, 10000000, NULL);
 	assert_int_equal(it.cpu_ns, 9000000);
+	tp_starvation_init(&it, &trace, &time_base, 10000000, &threads[0]);
+	assert_int_equal(it.cpu_ns, 3000000);
 }
 
 // Where each switch is known, times without a processor are no guess; a thread whose switches are

@@ -304,6 +304,39 @@ static void what_is_cut_is_counted(void **state)
 	read_end();
 }
 
+// As many chunks go as make room, the last ones first.
+static void as_many_as_make_room(void **state)
+{
+	(void)state;
+	static struct {
+		struct teeperf_chunk header;
+		uint64_t words[492];
+	} chunk;
+	const uint64_t each = sizeof(struct teeperf_section) + sizeof(chunk);
+	chunk.header.used = sizeof(chunk);
+	start();
+	for (uint64_t i = 0; i < 5; i++) {
+		chunk.header.sequence = i;
+		tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
+	}
+	const uint64_t whole = writer.offset;
+	fill_disk(0);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "x", 1);
+	tp_trace_writer_make_room(&writer, each);
+	assert_int_equal(writer.offset, whole - each);
+	// There is room for one more now: this needs two more to go.
+	tp_trace_writer_make_room(&writer, 2 * each + 1);
+	assert_int_equal(writer.offset, whole - 4 * each);
+	assert_int_equal(writer.chunks, 1);
+	assert_int_equal(writer.missing.chunks, 4);
+	make_room();
+	assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
+	chunk.header.sequence = 0;
+	read_back();
+	read_section(TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
+	read_end();
+}
+
 static void chunks_are_packed(void **state)
 {
 	(void)state;
@@ -497,6 +530,7 @@ int main(void)
 	    cmocka_unit_test(unwritten_until_it_is_written),
 	    cmocka_unit_test(missing_events_are_counted),
 	    cmocka_unit_test(what_is_cut_is_counted),
+	    cmocka_unit_test(as_many_as_make_room),
 	    cmocka_unit_test(chunks_are_packed),
 	    cmocka_unit_test(an_older_trace_is_kept),
 	    cmocka_unit_test(a_trace_is_gone_on_with),

@@ -107,7 +107,11 @@ seen=
 while read -r status command; do
 	name=${command%% *}
 	traces='whole cut gap wrong'
-	[ "$name" != "$seen" ] || traces='whole cut'
+	case $command in
+	# Of the one that was cut it says that the recorder is gone.
+	*--watch*) traces='whole gap wrong' ;;
+	"$seen "*) traces='whole cut' ;;
+	esac
 	seen=$name
 	for trace in $traces; do
 		rm -rf out.* joined.* fleet page.html
@@ -116,8 +120,6 @@ while read -r status command; do
 		whole-*) wanted=0 ;;
 		# A dump shows bytes: it need not know that a chunk is missing.
 		gap-dump*) continue ;;
-		# It says that the recorder is gone.
-		cut-*--watch*) continue ;;
 		esac
 		line=$(echo "$command" | sed "s/@/$trace.trace/")
 		got=0
