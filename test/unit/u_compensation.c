@@ -302,6 +302,20 @@ static void attached_has_no_cost(void **state)
 	}
 }
 
+// A call whose exit has no time, as a leaf's, costs what such calls cost, and its caller nothing.
+static void untimed_calls_cost_less(void **state)
+{
+	(void)state;
+	analyse("clock kind=tsc hz=1000000000\nhost\n\tline \"cost_in_ps=10000\"\n"
+		"\tline \"cost_out_ps=20000\"\n\tline \"cost_untimed_ps=7000\"\n" CALLS,
+	    true);
+	// Two calls of g cost 20 each outside of them, and f itself 10.
+	assert_int_equal(self_of("f"), 3000 - 10 - 2 * 20);
+	assert_int_equal(self_of("g"), 2000 - 2 * 10);
+	assert_int_equal(self_of("h"), 3000 - 7);
+	end();
+}
+
 #define WAITS                                                                            \
 	"clock kind=soft-tsc hz=1000000000 period=1000\nhost\n\tline \"cost_in_ps=0\"\n" \
 	"\tline \"cost_out_ps=0\"\n\tline \"cost_untimed_ps=0\"\n"                       \
@@ -409,6 +423,7 @@ int main(void)
 	    cmocka_unit_test(only_what_can_be_true),
 	    cmocka_unit_test(uncertainty_follows_the_costs),
 	    cmocka_unit_test(attached_has_no_cost),
+	    cmocka_unit_test(untimed_calls_cost_less),
 	    cmocka_unit_test(waits_are_for_looks),
 	    cmocka_unit_test(waits_are_for_each_stretch),
 	    cmocka_unit_test(short_calls_bring_their_looks),

@@ -211,6 +211,42 @@ static void old_runs(void **state)
 	tp_fleet_remove(directory);
 }
 
+// Its id and its day are those of its beginning in UTC, wherever it is added.
+static void named_by_its_beginning(void **state)
+{
+	(void)state;
+	static const char *const zones[] = {"UTC", "XXX-9", "XXX+11"};
+	static const char text[] =
+	    "trace created=1795651199999999999\nclock kind=tsc hz=1000000000\nend\n";
+	char first[TP_FLEET_RUN_ID] = "";
+	for (size_t zone = 0; zone < sizeof(zones) / sizeof(zones[0]); zone++) {
+		struct tp_buf file;
+		struct tp_tracefile trace;
+		struct tp_analysis analysis;
+		struct tp_fleet_run run;
+		struct tp_err err;
+		const struct tp_analysis_options options = {.workers = 1};
+		setenv("TZ", zones[zone], 1);
+		tzset();
+		tp_buf_init(&file);
+		assert_int_equal(tp_dump_assemble(text, strlen(text), "text", &file, &err), 0);
+		assert_int_equal(
+		    tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
+		assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+		assert_int_equal(tp_fleet_run_name(&run, &analysis, &err), 0);
+		assert_string_equal(run.day, "2026-11-25");
+		assert_memory_equal(run.id, "20261125-235959-", 16);
+		if (zone)
+			assert_string_equal(run.id, first);
+		strcpy(first, run.id);
+		tp_analysis_release(&analysis);
+		tp_tracefile_close(&trace);
+		tp_buf_release(&file);
+	}
+	unsetenv("TZ");
+	tzset();
+}
+
 // ---- counts that are full
 
 static const char calls_of_f[] =
@@ -284,6 +320,7 @@ int main(void)
 	    cmocka_unit_test(folders),
 	    cmocka_unit_test(labels),
 	    cmocka_unit_test(old_runs),
+	    cmocka_unit_test(named_by_its_beginning),
 	    cmocka_unit_test(full_counts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,26 +165,40 @@ static const char recursive[] =
     "\t4000 exit g\n\t4000 exit f\n\t5000 exit f\n\t6000 exit main\n"
     "end chunks=1 chunk-draws=1 threads=1 start=5000 end=12500\n";
 
-static void test_recursion_counts_once(void **state)
+static struct tp_buf file;
+static struct tp_tracefile trace;
+static struct tp_analysis analysis;
+static struct tp_run run;
+static struct tp_err err;
+
+static void open_run(const char *text, uint32_t processors)
 {
-	(void)state;
-	struct tp_buf file;
-	struct tp_tracefile trace;
-	struct tp_analysis analysis;
-	struct tp_err err;
 	const struct tp_analysis_options options = {.workers = 1};
 	tp_buf_init(&file);
-	if (tp_dump_assemble(recursive, strlen(recursive), "text", &file, &err))
+	if (tp_dump_assemble(text, strlen(text), "text", &file, &err))
 		fail_msg("line %u: %s", err.line, err.what);
 	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
 	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+	if (tp_run_init(&run, &analysis, processors, &err))
+		fail_msg("%s", err.what);
+}
+
+static void close_run(void)
+{
+	tp_run_release(&run);
+	tp_analysis_release(&analysis);
+	tp_tracefile_close(&trace);
+	tp_buf_release(&file);
+}
+
+static void test_recursion_counts_once(void **state)
+{
+	(void)state;
+	open_run(recursive, 0);
 	uint32_t f = 0;
 	while (f < analysis.function_count && strcmp(analysis.functions[f].symbol.name, "f") != 0)
 		f++;
 	assert_true(f < analysis.function_count);
-	struct tp_run run;
-	if (tp_run_init(&run, &analysis, 0, &err))
-		fail_msg("%s", err.what);
 	for (int callees = 0; callees < 2; callees++) {
 		double in[16] = {0};
 		double sum = 0;
@@ -193,10 +208,89 @@ static void test_recursion_counts_once(void **state)
 			sum += in[i];
 		assert_near(sum, callees ? 4000 - 100 : 3000 - 100);
 	}
-	tp_run_release(&run);
-	tp_analysis_release(&analysis);
-	tp_tracefile_close(&trace);
-	tp_buf_release(&file);
+	close_run();
+}
+
+// ---- a run's pieces
+
+#define RUN_HEAD                                                                      \
+	"clock kind=tsc hz=1000000000\n\tpoint 0 5000\n\tpoint 100000000 100005000\n" \
+	"host\n\tline \"sched=perf\"\nsymbols\n\tsymbol 0x401000 main\n"              \
+	"threads\n\tthread tid=100 chunks=1\nsched from=5000 lost=0\n"
+#define RUN_END                                                 \
+	"chunk tid=100\n\t0 enter main\n\t10000000 exit main\n" \
+	"end chunks=1 chunk-draws=1 threads=1 start=5000 end=10005000\n"
+
+// Thread 100 waits twice: 101 wakes it at 1.5 ms and 102 at 2 ms, the last of which counts, and
+// nobody near its second wait. The two others have no processor from 4 to 4.2 ms.
+static const char woken_twice[] = RUN_HEAD
+    "\tswitch 5000 tid=100 kind=0\n\tswitch 1005000 tid=100 kind=1\n"
+    "\tswitch 2105000 tid=100 kind=0\n\tswitch 3005000 tid=100 kind=1\n"
+    "\tswitch 3505000 tid=100 kind=0\n"
+    "\tswitch 5000 tid=101 kind=0\n\tswitch 4005000 tid=101 kind=2\n"
+    "\tswitch 4205000 tid=101 kind=0\n"
+    "\tswitch 5000 tid=102 kind=0\n\tswitch 4005000 tid=102 kind=2\n"
+    "\tswitch 4205000 tid=102 kind=0\n"
+    "system groups=1\n"
+    "\tevent 1 start=900000 duration=1300000 tid=100 pid=100 number=202 result=0 argument=0x6000 "
+    "detail=0 waker=%s woken=%s\n"
+    "\tevent 1 start=900000 duration=1300000 tid=100 pid=100 number=202 result=0 argument=0x6000 "
+    "detail=0 waker=%s woken=%s\n"
+    "\tevent 1 start=2700000 duration=900000 tid=100 pid=100 number=202 result=0 argument=0x6000 "
+    "detail=0 waker=101 woken=2805000\n" RUN_END;
+
+static void check_piece(uint32_t thread, uint64_t index, enum tp_piece_kind kind, uint64_t from,
+    uint64_t to, double length)
+{
+	assert_true(index < run.threads[thread].count);
+	const struct tp_piece *piece = &run.threads[thread].pieces[index];
+	assert_int_equal(piece->kind, kind);
+	assert_int_equal(piece->from, from);
+	assert_int_equal(piece->to, to);
+	assert_near(piece->length, length);
+}
+
+static void test_pieces(void **state)
+{
+	(void)state;
+	// Whichever of the two wakes is told first.
+	for (int turned = 0; turned < 2; turned++) {
+		char text[3000];
+		const char *first[] = {"101", "1505000"};
+		const char *second[] = {"102", "2005000"};
+		const char **one = turned ? second : first;
+		const char **other = turned ? first : second;
+		snprintf(text, sizeof(text), woken_twice, one[0], one[1], other[0], other[1]);
+		open_run(text, 2);
+		assert_int_equal(run.thread_count, 3);
+		assert_int_equal(run.threads[0].count, 5);
+		check_piece(0, 0, TP_PIECE_RUN, 0, 1000000, 1000000);
+		check_piece(0, 1, TP_PIECE_WAIT, 1000000, 2100000, 0);
+		assert_int_equal(run.threads[0].pieces[1].thread, 2);
+		assert_int_equal(run.threads[0].pieces[1].piece, 0);
+		check_piece(0, 3, TP_PIECE_STAND, 3000000, 3500000, 500000);
+		// One processor of two is taken by others, and two threads lack half of it each.
+		check_piece(1, 0, TP_PIECE_RUN, 0, 4000000, 4000000 + 100000);
+		check_piece(2, 0, TP_PIECE_RUN, 0, 2000000, 2000000);
+		check_piece(2, 1, TP_PIECE_RUN, 2000000, 4000000, 2000000 + 100000);
+		close_run();
+	}
+}
+
+// Where one thread begins when another one ends, they never run at once.
+static void test_processors_that_were_used(void **state)
+{
+	(void)state;
+	open_run(RUN_HEAD "\tswitch 3005000 tid=100 kind=0\n"
+			  "\tswitch 5000 tid=101 kind=0\n\tswitch 3005000 tid=101 kind=1\n" RUN_END,
+	    0);
+	assert_int_equal(run.processors, 1);
+	close_run();
+	open_run(RUN_HEAD "\tswitch 3005000 tid=100 kind=0\n"
+			  "\tswitch 5000 tid=101 kind=0\n\tswitch 3005001 tid=101 kind=1\n" RUN_END,
+	    0);
+	assert_int_equal(run.processors, 2);
+	close_run();
 }
 
 // ---- the same without heaps and without a clock of work: what ends next, looked for among all
@@ -316,6 +410,8 @@ int main(void)
 	    cmocka_unit_test(test_waits),
 	    cmocka_unit_test(test_preempted),
 	    cmocka_unit_test(test_recursion_counts_once),
+	    cmocka_unit_test(test_pieces),
+	    cmocka_unit_test(test_processors_that_were_used),
 	    cmocka_unit_test(test_random_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
