@@ -5,7 +5,6 @@
 
 #include "analyzer/profile/analysis.h"
 #include "analyzer/import/open.h"
-#include "analyzer/output/completeness.h"
 #include "cli/driver/driver.h"
 #include "allowlists/choose/workload.h"
 #include "common/process.h"
@@ -85,7 +84,8 @@ static int look_into(const char *file, struct contents *contents, struct tp_err 
 		contents->named += function->symbol.linkage[0] ? function->calls : 0;
 	}
 	contents->lost = analysis.lost;
-	contents->lacks = !code && tp_analysis_lacks(&analysis);
+	contents->lacks =
+	    trace.lacks.chunks || trace.lacks.open || trace.problems.count || analysis.damage.count;
 	contents->timed = analysis.counts.events && !analysis.timeless && analysis.time.known;
 	tp_analysis_release(&analysis);
 	tp_tracefile_close(&trace);

@@ -339,7 +339,7 @@ static void debts_are_saved(void **state)
 	}
 }
 
-// Choose with the function at so many calls a second, AT_S seconds later.
+// Choose with the function at CALLS a second, AT_S seconds later.
 static void change_at(struct tp_budget *budget, double at_s, double calls, bool widen)
 {
 	budget->now_ns = (uint64_t)(at_s * 1e9);

@@ -171,8 +171,8 @@ static void a_dear_function_is_sampled(void **state)
 	assert_int_equal(items[0].level, TP_CATEGORY_SKIP);
 }
 
-// Events add half of the worth to samples, for what they cost more than these: for the last one that
-// is the best use of what is left beside samples of the first one.
+// Events add half of the worth to samples, at the price by which they cost more than these: for the
+// last one that is the best use of the rest beside samples of the first one.
 static void events_beside_samples(void **state)
 {
 	(void)state;

@@ -279,7 +279,7 @@ static uint64_t inclusive_of(const char *name)
 }
 
 // What was running when the recorder came calls a twice. Nothing was recorded of its own code, and
-// what recording a has cost outside of it is none of its time.
+// the cost of recording a outside of it does not belong to it.
 static void attached_has_no_cost(void **state)
 {
 	(void)state;

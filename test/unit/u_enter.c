@@ -207,7 +207,7 @@ static void test_another_log(void **state)
 	void *at = map_at(4096);
 	assert_int_equal(__teeperf_enter(at, REGION), 1);
 	event(0x400000);
-	// Losses that this log has been told of.
+	// Losses that are reported in this log.
 	while (__teeperf_thread.cursor)
 		event(0x400000);
 	for (int i = 0; i < 50; i++)
@@ -223,7 +223,7 @@ static void test_another_log(void **state)
 	unlink(getenv(TEEPERF_LOG_ENV));
 	at = map_at(8192);
 	assert_int_equal(__teeperf_enter(at, REGION), 1);
-	// Those of this one are told from the first on.
+	// Those of this one are reported from the first on.
 	for (int i = 0; i < 3; i++)
 		event(0x400000);
 	const struct teeperf_thread *thread =

@@ -82,8 +82,8 @@ static void switches_settle_it(void **state)
 	trace.sched.lost = 1;
 	tp_starvation_init(&it, &trace, &time_base, 100000000, NULL);
 	assert_false(it.told);
-	// A twentieth of its time, give or take the square root of how many waits of 4 ms that is; more
-	// than all waits are not.
+	// A twentieth of its time, give or take the square root of the number of waits of 4 ms in
+	// that; never more than all waits.
 	assert_near(tp_starvation_uncertainty(&it, &time_base, 1000000), 50000 + sqrt(5e4 * 4e6));
 	assert_near(tp_starvation_uncertainty(&it, &time_base, 100), 100);
 	assert_near(tp_starvation_uncertainty(&it, &time_base, 100000000), 5000000);

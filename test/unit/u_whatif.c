@@ -123,8 +123,8 @@ static void test_waits(void **state)
 	assert_near(simulate(&made, in, 0), 610);
 }
 
-// What others took of the processor shrinks with the time around it: of pieces that together ran for
-// 20 ms, and of no others.
+// The part that others took of the processor shrinks with the time around it: of pieces that
+// together ran for 20 ms, and of no others.
 static void test_preempted(void **state)
 {
 	(void)state;
@@ -253,7 +253,7 @@ static void check_piece(uint32_t thread, uint64_t index, enum tp_piece_kind kind
 static void test_pieces(void **state)
 {
 	(void)state;
-	// Whichever of the two wakes is told first.
+	// Whichever of the two wakes comes first.
 	for (int turned = 0; turned < 2; turned++) {
 		char text[3000];
 		const char *first[] = {"101", "1505000"};

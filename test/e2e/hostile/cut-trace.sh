@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Each command that reads traces says by its exit status that one is damaged, and names the file: cut
-# off, with a chunk missing, with a wrong byte. What can be read it shows all the same.
+# Each command that reads traces says by its exit status that one is damaged, and names the file:
+# cut off, with a chunk missing, with a wrong byte. What can be read it shows all the same.
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
@@ -67,8 +67,8 @@ open("wrong.trace", "wb").write(wrong)
 EOP
 
 # A line for each way to read traces: the exit status with a damaged one, and the command; @ is that
-# trace, and whole.trace one that is not damaged. All are tried with the whole trace and with the one
-# that was cut, and the first of each command with the others.
+# trace, and whole.trace one that is not damaged. All are tried with the whole trace and with the
+# one that was cut, and the first of each command with the others.
 cat >commands <<'EOC'
 1 analyze @
 1 analyze --format csv @
