@@ -242,7 +242,8 @@ static int report(const struct request *request, const struct tp_list_use *use,
 			tp_finding_add_text(&out, &check.findings[i], use, color);
 		add_summary(&out, use, &check, profile, &cost);
 	}
-	if (tp_write_out(&out, NULL) || check.counts[TP_SEVERITY_ERROR])
+	// A prediction from a part of the calls is too low.
+	if (tp_write_out(&out, NULL) || check.counts[TP_SEVERITY_ERROR] || profile->trace.damaged)
 		status = TP_EXIT_TROUBLE;
 	else if (check.counts[TP_SEVERITY_WARNING])
 		status = TP_EXIT_FINDINGS;

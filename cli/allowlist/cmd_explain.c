@@ -117,7 +117,7 @@ static int explain(const char *word, const struct request *request)
 	}
 	if (code)
 		status = tp_open_fail(&err);
-	else if (tp_write_out(&out, NULL))
+	else if (tp_write_out(&out, NULL) || request->profile->trace.damaged)
 		status = TP_EXIT_TROUBLE;
 	tp_buf_release(&out);
 	tp_found_release(&found);

@@ -200,6 +200,11 @@ static int measure_costs(struct tp_open_trace *open, const struct tp_open_option
 		code = tp_err_set(err, TP_ERR_NOT_FOUND, options->costs,
 		    "was recorded with another clock than '%s': give both the same '--clock'",
 		    open->trace.source.name);
+	if (!code && trace.problems.count)
+		code = tp_err_set(err, trace.problems.kept[0].code, options->costs,
+		    "is damaged, so its costs may be wrong: record it again with 'teeperf record "
+		    "--calibrate'; the first problem: %s",
+		    trace.problems.kept[0].what);
 	if (!code)
 		code = tp_measured_costs_init(&open->costs, &trace, analysis, err);
 	tp_tracefile_close(&trace);

@@ -152,6 +152,12 @@ static int look(struct watch *watch)
 		code = tp_view_render(watch->view, watch->view->timeline ? &recorded : analysis,
 		    &shown, &out.buf, &err);
 	status = tp_stdout_close(&out, code, &err);
+	// One that grows lacks its end, and what a killed recorder left may be recovered.
+	if (!status && open.trace.has_end && open.damaged) {
+		tp_open_warn_all(&open.trace.problems);
+		tp_open_warn_all(&open.analysis.damage);
+		status = TP_EXIT_FAILED;
+	}
 	tp_open_trace_release(&open);
 	tp_buf_release(&more);
 	return status;

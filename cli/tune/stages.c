@@ -65,6 +65,7 @@ struct contents {
 	uint64_t calls;
 	uint64_t named; /* calls of functions whose names are known */
 	uint64_t lost;
+	bool lacks; /* other calls, too */
 	bool timed;
 };
 
@@ -83,6 +84,8 @@ static int look_into(const char *file, struct contents *contents, struct tp_err 
 		contents->named += function->symbol.linkage[0] ? function->calls : 0;
 	}
 	contents->lost = analysis.lost;
+	contents->lacks =
+	    trace.lacks.chunks || trace.lacks.open || trace.problems.count || analysis.damage.count;
 	contents->timed = analysis.counts.events && !analysis.timeless && analysis.time.known;
 	tp_analysis_release(&analysis);
 	tp_tracefile_close(&trace);
@@ -106,6 +109,10 @@ static int open_given(struct tp_autotune *tune, struct tp_err *err)
 		    "lost %llu events, so calls and times are too low: record again with a larger "
 		    "--size, or leave out --from",
 		    (unsigned long long)contents.lost);
+	if (contents.lacks)
+		return tp_err_set(err, TP_ERR_TRUNCATED, file,
+		    "parts of it are missing, so calls and times are too low: record again, or "
+		    "leave out --from");
 	if (contents.named < contents.calls / 2)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, file,
 		    "is not from the present build of '%s', so its functions have no names: build "

@@ -35,11 +35,13 @@ static struct events count_events(const struct teeperf_chunk *chunk, uint64_t si
 			sum.events += !resync;
 			i += resync; // a raw word follows
 		} else if (tagged == TEEPERF_CONTROL_COUNTS) {
-			for (uint64_t pairs = words[i] & UINT32_MAX; pairs && i + 2 < end;
-			     pairs--) {
+			uint64_t pairs = words[i] & UINT32_MAX;
+			for (; pairs && i + 2 < end; pairs--) {
 				sum.calls = add(sum.calls, words[i + 1] ? words[i + 2] : 0);
 				i += 2;
 			}
+			if (pairs)
+				break; // half a pair is no event
 		}
 	}
 	return sum;

@@ -32,6 +32,7 @@ __attribute__((noinline)) int plain(int x)
 // CHECK-NEXT: call i32 @swapcontext(
 // CHECK-NEXT: [[BACK:%.*]] = load i64, {{.*}} [[ROOM]],
 // CHECK-NEXT: call void @__teeperf_arrive(i64 [[POSITION]], i64 {{.*}}, i64 [[BACK]])
+// CHECK-NEXT: store i64 0, {{.*}} [[ROOM]],
 // CHECK: ret
 // TAIL-LABEL: define{{.*}} @switches(
 // TAIL: call i32 @swapcontext(

@@ -171,6 +171,21 @@ static void a_dear_function_is_sampled(void **state)
 	assert_int_equal(items[0].level, TP_CATEGORY_SKIP);
 }
 
+// Events add half of the worth to samples, at the price by which they cost more than these: for the
+// last one that is the best use of the rest beside samples of the first one.
+static void events_beside_samples(void **state)
+{
+	(void)state;
+	struct tp_choice items[] = {item(600000, 300), item(100000, 40), item(100000, 220)};
+	const struct tp_choose_options options = {
+	    .budget_ns = 2e6, .cost = cost, .sample_worth = 0.5};
+	struct tp_chosen chosen;
+	choose(items, 3, &options, &chosen);
+	assert_int_equal(items[0].level, TP_CATEGORY_SAMPLE);
+	assert_int_equal(items[1].level, TP_CATEGORY_SKIP);
+	assert_int_equal(items[2].level, TP_CATEGORY_ALLOW);
+}
+
 // Where events are cheap, a sample costs as much and gives half.
 static void cheap_events_are_not_sampled(void **state)
 {
@@ -448,6 +463,7 @@ int main(void)
 	    cmocka_unit_test(sampling_is_nearly_best),
 	    cmocka_unit_test(samples_keep_enough_calls),
 	    cmocka_unit_test(a_dear_function_is_sampled),
+	    cmocka_unit_test(events_beside_samples),
 	    cmocka_unit_test(cheap_events_are_not_sampled),
 	    cmocka_unit_test(samples_have_a_bound_of_their_own),
 	    cmocka_unit_test(the_size_of_code_counts),

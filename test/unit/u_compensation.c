@@ -270,6 +270,52 @@ static void uncertainty_follows_the_costs(void **state)
 	end();
 }
 
+static uint64_t inclusive_of(const char *name)
+{
+	for (uint32_t i = 0; i < analysis.function_count; i++)
+		if (!strcmp(analysis.functions[i].symbol.name, name))
+			return analysis.functions[i].inclusive;
+	return UINT64_MAX;
+}
+
+// What was running when the recorder came calls a twice. Nothing was recorded of its own code, and
+// the cost of recording a outside of it does not belong to it.
+static void attached_has_no_cost(void **state)
+{
+	(void)state;
+	static const char text[] =
+	    "clock kind=tsc hz=1000000000\nswitches\n\ton 500\nhost\n\tline \"attached=12,10\"\n"
+	    "\tline \"cost_in_ps=2000\"\n\tline \"cost_out_ps=7000\"\n"
+	    "\tline \"cost_untimed_ps=0\"\nthreads\n\tthread tid=10\n"
+	    "symbols\n\tsymbol 0x1000 a\n\tsymbol 0x2000 b\nchunk time=0 tid=10\n"
+	    "\t600 enter 0x1000\n\t620 enter 0x2000\n\t640 exit 0x2000\n\t700 exit 0x1000\n"
+	    "\t800 enter 0x1000\n\t900 exit 0x1000\n\tthread-end\nend start=0 end=1000\n";
+	for (int compensate = 0; compensate < 2; compensate++) {
+		const uint64_t taken = compensate ? 2 * 2 + 2 + 7 : 0;
+		analyse(text, compensate);
+		assert_int_equal(inclusive_of("a"), 200 - taken);
+		assert_int_equal(inclusive_of("[attached]"), 200 - taken);
+		assert_int_equal(analysis.compensation.taken, taken);
+		// Nor is it said that so much could not be taken off.
+		assert_int_equal(analysis.compensation.missing, 0);
+		end();
+	}
+}
+
+// A call whose exit has no time, as a leaf's, costs what such calls cost, and its caller nothing.
+static void untimed_calls_cost_less(void **state)
+{
+	(void)state;
+	analyse("clock kind=tsc hz=1000000000\nhost\n\tline \"cost_in_ps=10000\"\n"
+		"\tline \"cost_out_ps=20000\"\n\tline \"cost_untimed_ps=7000\"\n" CALLS,
+	    true);
+	// Two calls of g cost 20 each outside of them, and f itself 10.
+	assert_int_equal(self_of("f"), 3000 - 10 - 2 * 20);
+	assert_int_equal(self_of("g"), 2000 - 2 * 10);
+	assert_int_equal(self_of("h"), 3000 - 7);
+	end();
+}
+
 #define WAITS                                                                            \
 	"clock kind=soft-tsc hz=1000000000 period=1000\nhost\n\tline \"cost_in_ps=0\"\n" \
 	"\tline \"cost_out_ps=0\"\n\tline \"cost_untimed_ps=0\"\n"                       \
@@ -376,6 +422,8 @@ int main(void)
 	    cmocka_unit_test(parts_make_up_the_whole),
 	    cmocka_unit_test(only_what_can_be_true),
 	    cmocka_unit_test(uncertainty_follows_the_costs),
+	    cmocka_unit_test(attached_has_no_cost),
+	    cmocka_unit_test(untimed_calls_cost_less),
 	    cmocka_unit_test(waits_are_for_looks),
 	    cmocka_unit_test(waits_are_for_each_stretch),
 	    cmocka_unit_test(short_calls_bring_their_looks),

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "recorder/cost_cache.h"
@@ -27,6 +29,17 @@ static const struct tp_cost_key key = {
     .clock = TEEPERF_CLOCK_SOFT_TSC, .period_ns = 2000, .cores = 2, .counter_cpu = 1};
 static const struct tp_cost_kept given = {
     .cost = {1.25, 2.5, 0.125, 0.5, 3, 80}, .took_ns = 12345678};
+
+// How much later it is, by the clock of the machine's running time.
+static int64_t later_s;
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	const int result = (int)syscall(SYS_clock_gettime, clock, time);
+	if (clock == CLOCK_BOOTTIME)
+		time->tv_sec += later_s;
+	return result;
+}
 
 static int make_folder(void **state)
 {
@@ -97,6 +110,26 @@ static void store(const char *text, size_t size)
 	assert_non_null(to);
 	assert_int_equal(fwrite(text, 1, size, to), size);
 	fclose(to);
+}
+
+// A day later, also if the machine has not run for a day yet.
+static void old_ones(void **state)
+{
+	(void)state;
+	enum { HOUR = 3600 };
+	struct tp_cost_kept kept;
+	later_s = 30 * HOUR;
+	tp_cost_cache_write(&key, &given);
+	assert_true(tp_cost_cache_read(&key, &kept));
+	later_s += 23 * HOUR;
+	assert_true(tp_cost_cache_read(&key, &kept));
+	assert_true(kept.age_ns / 1000000000 / HOUR == 23);
+	later_s += 2 * HOUR;
+	assert_false(is_kept(&key));
+	// Nor what was written later than now.
+	later_s = 29 * HOUR;
+	assert_false(is_kept(&key));
+	later_s = 0;
 }
 
 // Another byte anywhere, a byte less, a byte more.
@@ -183,7 +216,8 @@ static void no_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(found_again),
-	    cmocka_unit_test(other_conditions), cmocka_unit_test(damaged), cmocka_unit_test(whose),
-	    cmocka_unit_test(no_file), cmocka_unit_test(no_place)};
+	    cmocka_unit_test(other_conditions), cmocka_unit_test(old_ones),
+	    cmocka_unit_test(damaged), cmocka_unit_test(whose), cmocka_unit_test(no_file),
+	    cmocka_unit_test(no_place)};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -132,6 +132,51 @@ static void paths(void **state)
 	end();
 }
 
+#define MODULES(first, second)                                           \
+	"clock kind=tsc hz=1000000000\nmodules\n"                        \
+	"\tmodule start=0x1000 end=0x2000 path=\"/nowhere/" first "\"\n" \
+	"\tmodule start=0x5000 end=0x6000 path=\"/nowhere/" second "\"\n"
+#define IN_MODULES                                        \
+	"symbols\n\tsymbol 0x1010 f\n\tsymbol 0x5010 f\n" \
+	"chunk\n\t0 enter 0x1010\n\t10 exit 0x1010\n\t10 enter 0x5010\n\t40 exit 0x5010\nend\n"
+
+// The self time of f in a module on both sides.
+static void check_module(const char *module, double before, double after)
+{
+	for (uint32_t i = 0; i < diff.count; i++) {
+		if (strcmp(diff.items[i].module, module) != 0)
+			continue;
+		const struct tp_diff_change change = tp_diff_change(&diff, i, TP_DIFF_SELF);
+		if (change.before == before && change.after == after)
+			return;
+		fail_msg("f in '%s' changes from %g to %g", module, change.before, change.after);
+	}
+	fail_msg("no module '%s'", module);
+}
+
+// The program's file may have been renamed, unless the second run has one of the first one's name
+// that is something else.
+static void renamed_programs(void **state)
+{
+	(void)state;
+	const char *const renamed[] = {
+	    MODULES("app", "libx.so") IN_MODULES, MODULES("app2", "libx.so") IN_MODULES};
+	open_runs(renamed, 2, 1, false);
+	assert_int_equal(diff.count, 2);
+	check_module("app", 10, 10);
+	check_module("libx.so", 30, 30);
+	end();
+	// The newer program loads the older one, which so keeps its functions.
+	const char *const both[] = {
+	    MODULES("app", "libx.so") IN_MODULES, MODULES("app2", "app") IN_MODULES};
+	open_runs(both, 2, 1, false);
+	assert_int_equal(diff.count, 3);
+	check_module("app", 10, 30);
+	check_module("app2", 0, 10);
+	check_module("libx.so", 30, 0);
+	end();
+}
+
 static void rules(void **state)
 {
 	(void)state;
@@ -185,6 +230,7 @@ int main(void)
 	    cmocka_unit_test(functions),
 	    cmocka_unit_test(means_of_several),
 	    cmocka_unit_test(paths),
+	    cmocka_unit_test(renamed_programs),
 	    cmocka_unit_test(rules),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

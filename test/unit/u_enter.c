@@ -207,16 +207,32 @@ static void test_another_log(void **state)
 	void *at = map_at(4096);
 	assert_int_equal(__teeperf_enter(at, REGION), 1);
 	event(0x400000);
+	// Losses that are reported in this log.
+	while (__teeperf_thread.cursor)
+		event(0x400000);
+	for (int i = 0; i < 50; i++)
+		event(0x400000);
+	serve(1);
+	event(0x400000);
+	assert_int_equal(words_of(1)[0] >> 32, TEEPERF_CONTROL_LOST);
 	__teeperf_exit();
 	unmap(at);
 	make_log(TEEPERF_CLOCK_SOFT_TSC);
 	close(log_fd);
 	log_fd = open(getenv(TEEPERF_LOG_ENV), O_RDWR | O_CLOEXEC);
 	unlink(getenv(TEEPERF_LOG_ENV));
-	serve(3);
 	at = map_at(8192);
 	assert_int_equal(__teeperf_enter(at, REGION), 1);
+	// Those of this one are reported from the first on.
+	for (int i = 0; i < 3; i++)
+		event(0x400000);
+	const struct teeperf_thread *thread =
+	    (const void *)((char *)header + header->threads_offset);
+	const uint64_t lost = thread->lost;
+	assert_in_range(lost, 3, 5);
+	serve(3);
 	event(0x400000);
+	assert_int_equal(words_of(3)[0], word(lost, TEEPERF_CONTROL_LOST));
 	__teeperf_exit();
 	unmap(at);
 	assert_int_equal(header->module_count, 1);

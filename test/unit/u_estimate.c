@@ -123,6 +123,13 @@ static void cost_of_events(void **state)
 	const struct tp_estimate_pace silent = {10, 50, 0, 100, 20, 0};
 	const struct tp_estimate_pace silents[] = {silent, silent, silent};
 	assert_false(tp_estimate_cost(silents, 3, &nothing, &cost));
+	// Windows of 50, 40 and 60 steady calls, of 100 that would be: 0.1 a tick, and without one
+	// of them 0.1, 0.09 and 0.11. The jackknife takes 2/3 of the sum of squares.
+	const struct tp_estimate_pace odd[] = {
+	    {10, 50, 50, 100, 0, 1000}, {10, 50, 40, 100, 0, 1000}, {10, 50, 60, 100, 0, 1000}};
+	assert_true(tp_estimate_cost(odd, 3, &nothing, &cost));
+	assert_near(cost.ticks, 0.1, 1e-9);
+	assert_near(cost.variance, 2 / 3.0 * 2e-4 + 151 / (1500.0 * 1500), 1e-9);
 	// One window in which all steady calls are, and others that have none: that is not known
 	// well.
 	const struct tp_estimate_pace most = {10, 50, 500, 100, 20, 9800};

@@ -98,6 +98,67 @@ static void is_refused(const struct tp_analysis *analysis)
 	tp_percentiles_release(&percentiles);
 }
 
+enum { CALLS = 400, THREADS = 2 };
+
+// Calls of two functions in two threads, in many buckets and each bucket of many values: the value
+// of rank ceil(p * n) of all that there are.
+static void is_the_nearest_rank(void **state)
+{
+	(void)state;
+	static const double parts[TP_PERCENTILE_COUNT] = {0.5, 0.9, 0.99, 0.999};
+	for (uint64_t calls = 1; calls <= CALLS; calls += calls < 20 ? 1 : 97) {
+		uint64_t sorted[2][THREADS * CALLS];
+		uint64_t count = 0;
+		struct case_of of;
+		struct tp_percentiles percentiles;
+		struct tp_err err;
+		struct tp_buf text;
+		tp_buf_init(&text);
+		tp_buf_add_string(&text,
+		    "clock kind=tsc hz=1000000000\nsymbols\n\tsymbol 0x401000 f\n"
+		    "\tsymbol 0x401010 g\n");
+		for (int thread = 0; thread < THREADS; thread++) {
+			uint64_t time = 0;
+			tp_buf_addf(&text, "chunk thread=%d time=0\n", thread);
+			for (uint64_t i = 0; i < calls; i++, count++)
+				for (int f = 0; f < 2; f++) {
+					const uint64_t ticks = 1000 + pick() % (f ? 9000 : 90);
+					sorted[f][count] = ticks;
+					tp_buf_addf(&text, "\t%llu enter %c\n\t%llu exit %c\n",
+					    (unsigned long long)time, "fg"[f],
+					    (unsigned long long)(time + ticks), "fg"[f]);
+					time += ticks;
+				}
+		}
+		tp_buf_add_string(&text, "end\n");
+		tp_buf_init(&of.file);
+		assert_int_equal(tp_dump_assemble(text.data, text.size, "text", &of.file, &err), 0);
+		assert_int_equal(
+		    tp_tracefile_from_memory(&of.trace, "trace", of.file.data, of.file.size, &err),
+		    0);
+		const struct tp_analysis_options options = {.workers = 1};
+		assert_int_equal(tp_analysis_init(&of.analysis, &of.trace, &options, &err), 0);
+		assert_int_equal(of.analysis.function_count, 2);
+		assert_int_equal(tp_percentiles_init(&percentiles, &of.analysis, NULL, &err), 0);
+		for (uint32_t i = 0; i < 2; i++) {
+			const int f = of.analysis.functions[i].symbol.name[0] == 'g';
+			const struct tp_function_percentiles *found = &percentiles.functions[i];
+			qsort(sorted[f], count, sizeof(sorted[f][0]), compare);
+			assert_true(found->exact);
+			assert_int_equal(found->calls, count);
+			for (int j = 0; j < TP_PERCENTILE_COUNT; j++) {
+				uint64_t rank = 1;
+				while ((double)rank < parts[j] * (double)count)
+					rank++;
+				assert_int_equal(found->values[j], sorted[f][rank - 1]);
+			}
+		}
+		tp_percentiles_release(&percentiles);
+		end_case(&of);
+		tp_buf_release(&text);
+	}
+}
+
 static void misses_no_value(void **state)
 {
 	(void)state;
@@ -231,6 +292,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(selects_what_a_sort_does),
+	    cmocka_unit_test(is_the_nearest_rank),
 	    cmocka_unit_test(misses_no_value),
 	    cmocka_unit_test(pctl_is_the_nearest_rank),
 	    cmocka_unit_test(ends_what_does_not),

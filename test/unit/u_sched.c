@@ -355,6 +355,8 @@ static void calls_of_random_programs(void **state)
 			    tp_stack_replay(&stack, program.words, program.count, 0, POSITION), 0);
 			tp_stack_finish(&stack);
 			assert_int_equal(told, with_sink ? program.ended : 0);
+			// Room for those that are open at once, and for the thread itself.
+			assert_in_range(stack.frame_off_count, 0, DEPTH + 2);
 			check_sums(&profile);
 			uint64_t wall = 0;
 			tp_profile_choose_time(&profile);

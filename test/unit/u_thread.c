@@ -252,6 +252,29 @@ static void test_resync(void **state)
 	assert_int_equal(words_of(1)[1], position);
 }
 
+// A resync that finds no chunk is lost like any other event, and the next chunk begins with that.
+static void test_resync_without_chunk(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	serve(0);
+	header->counter = 9;
+	const uint64_t position = event(0x401000);
+	for (int i = 1; i < PER_CHUNK; i++)
+		event(0x402000);
+	const struct teeperf_thread *thread =
+	    (const void *)((char *)header + header->threads_offset);
+	assert_int_equal(thread->lost, 0);
+	__teeperf_resync(position, 0x401003);
+	assert_int_equal(thread->lost, 1);
+	serve(1);
+	__teeperf_resync(position, 0x401003);
+	assert_int_equal(thread->lost, 1);
+	assert_int_equal(words_of(1)[0], word(1, TEEPERF_CONTROL_LOST));
+	assert_int_equal(words_of(1)[1], word(9, 0x401003));
+	assert_int_equal(words_of(1)[2], position);
+}
+
 // A signal handler that switches chunks inside another sequence, between load and store of the
 // cursor.
 static void test_interrupted_sequence(void **state)
@@ -596,11 +619,12 @@ int main(void)
 	    TEST(test_promise_without_chunk), TEST(test_ticket_is_kept),
 	    TEST(test_stop_before_slot), TEST(test_stop_behind_slot),
 	    TEST(test_stop_before_slot_in_ring), TEST(test_stop_behind_slot_in_ring),
-	    TEST(test_lying_supply), TEST(test_resync), TEST(test_interrupted_sequence),
-	    TEST(test_interrupted_in_chunk), TEST(test_interrupted_sequence_without_chunk),
-	    TEST(test_destructors_log), TEST(test_ticket_is_inherited), TEST(test_threads_end),
-	    TEST(test_ring), TEST(test_smallest_ring), TEST(test_largest_ring),
-	    TEST(test_ring_without_room), TEST(test_ring_of_ended_threads), TEST(test_ring_shrinks),
+	    TEST(test_lying_supply), TEST(test_resync), TEST(test_resync_without_chunk),
+	    TEST(test_interrupted_sequence), TEST(test_interrupted_in_chunk),
+	    TEST(test_interrupted_sequence_without_chunk), TEST(test_destructors_log),
+	    TEST(test_ticket_is_inherited), TEST(test_threads_end), TEST(test_ring),
+	    TEST(test_smallest_ring), TEST(test_largest_ring), TEST(test_ring_without_room),
+	    TEST(test_ring_of_ended_threads), TEST(test_ring_shrinks),
 	    TEST(test_ticket_is_given_up)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,25 @@ static void test_jump_out_of_runtime(void **state)
 	assert_int_equal(states[1], TEEPERF_CHUNK_OWNED);
 }
 
+// A thread that leaves the log with a chunk that it has drawn and not begun gives it back, empty.
+static void test_drawn_chunk_goes_back(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	for (uint64_t i = 0; i < 3; i++)
+		serve(i);
+	for (int i = 0; i < PER_CHUNK; i++)
+		event(0x401001);
+	jump_out_at_chunk(1);
+	tp_thread_depart();
+	assert_int_equal(header->tail, 2);
+	assert_int_equal(states[0], TEEPERF_CHUNK_DONE);
+	assert_int_equal(chunk_at(0)->used, CHUNK);
+	assert_int_equal(states[1], TEEPERF_CHUNK_DONE);
+	assert_int_equal(chunk_at(1)->used, sizeof(struct teeperf_chunk));
+}
+
 static void *remove_module(void *block)
 {
 	tp_gates_remove(block);
@@ -178,6 +197,17 @@ static void on_step(int signal, siginfo_t *info, void *context)
 		siglongjmp(out, 1);
 }
 
+// A signal after each instruction.
+static inline __attribute__((always_inline)) void begin_steps(void)
+{
+	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+}
+
+static inline __attribute__((always_inline)) void end_steps(void)
+{
+	__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+}
+
 // An event that is left for good at its instruction number COUNT. False: it has no more than
 // `steps`.
 static bool jump_out_at_step(uint64_t count, uint64_t name)
@@ -188,10 +218,42 @@ static bool jump_out_at_step(uint64_t count, uint64_t name)
 	steps_left = count;
 	if (sigsetjmp(out, 1))
 		return true;
-	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+	begin_steps();
 	event(name);
-	__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
+	end_steps();
 	return false;
+}
+
+// Looked at between any two instructions: is a chunk given back before it says how long it is?
+static int given_early;
+
+static void look_at_chunk(int signal)
+{
+	(void)signal;
+	steps++;
+	given_early += states[0] == TEEPERF_CHUNK_DONE && chunk_at(0)->used != CHUNK;
+}
+
+// The host takes a chunk as soon as its state says so, and believes how much of it is used.
+static void test_used_before_state(void **state)
+{
+	(void)state;
+	attach(TEEPERF_CLOCK_SOFT_TSC);
+	header->counter = 1;
+	for (uint64_t i = 0; i < 3; i++)
+		serve(i);
+	// It is given back one switch late.
+	for (int i = 0; i < 2 * PER_CHUNK; i++)
+		event(0x401000);
+	assert_int_equal(states[0], TEEPERF_CHUNK_OWNED);
+	signal(SIGTRAP, look_at_chunk);
+	steps = 0;
+	begin_steps();
+	event(0x402000);
+	end_steps();
+	assert_int_equal(states[0], TEEPERF_CHUNK_DONE);
+	assert_true(steps > 100);
+	assert_int_equal(given_early, 0);
 }
 
 // The numbers of the thread's chunks follow one another, up to the newest; returns how many there
@@ -299,10 +361,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_jump_out_of_runtime),
+		TEST(test_drawn_chunk_goes_back),
 		TEST(test_jump_out_of_gates),
 		TEST(test_thread_ends_inside_runtime),
 		TEST(test_interrupted_thread_ends),
 #if defined(__x86_64__)
+		TEST(test_used_before_state),
 		TEST(test_jump_out_of_ring),
 #endif
 	};

@@ -137,25 +137,37 @@ static void the_file_is_whole_at_any_time(void **state)
 	assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
 }
 
+// A limit stands for the full disk, until there is room again.
+static struct rlimit roomy;
+static void (*on_full)(int);
+
+static void fill_disk(uint64_t bytes_left)
+{
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &roomy), 0);
+	const struct rlimit limit = {writer.offset + bytes_left, roomy.rlim_max};
+	on_full = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void make_room(void)
+{
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &roomy), 0);
+	signal(SIGXFSZ, on_full);
+}
+
 static void a_full_disk_leaves_whole_sections(void **state)
 {
 	(void)state;
 	static uint8_t chunk[4096];
 	start();
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, chunk, sizeof(chunk));
-	// A limit within the next chunk stands for the full disk.
-	struct rlimit old;
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-	const struct rlimit limit = {writer.offset + 1000, old.rlim_max};
-	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	fill_disk(1000);
 	const uint64_t before = writer.offset;
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, chunk, sizeof(chunk));
 	const uint64_t after = writer.offset;
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, chunk, 8);
 	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "still fits", 10);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-	signal(SIGXFSZ, handler);
+	make_room();
 	assert_true(writer.failed);
 	assert_int_equal(after, before);
 	assert_int_equal(writer.chunks, 1);
@@ -169,6 +181,159 @@ static void a_full_disk_leaves_whole_sections(void **state)
 	read_back();
 	read_section(TEEPERF_SECTION_CHUNK, chunk, sizeof(chunk));
 	read_section(TEEPERF_SECTION_HOST, "still fits", 10);
+	read_end();
+}
+
+// A section that does not fit is unwritten until one of its kind has been written.
+static void unwritten_until_it_is_written(void **state)
+{
+	(void)state;
+	static const uint8_t large[1000];
+	const uint32_t host = UINT32_C(1) << TEEPERF_SECTION_HOST;
+	start();
+	fill_disk(500);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, large, sizeof(large));
+	assert_int_equal(writer.unwritten, host);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_COMMAND, "fits", 4);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_THREADS, large, 640);
+	assert_int_equal(writer.unwritten, host | UINT32_C(1) << TEEPERF_SECTION_THREADS);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "fits", 4);
+	assert_int_equal(writer.unwritten, UINT32_C(1) << TEEPERF_SECTION_THREADS);
+	make_room();
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_THREADS, large, 640);
+	assert_int_equal(writer.unwritten, 0);
+	assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
+	read_back();
+	read_section(TEEPERF_SECTION_COMMAND, "fits", 4);
+	read_section(TEEPERF_SECTION_HOST, "fits", 4);
+	read_section(TEEPERF_SECTION_THREADS, large, 640);
+	read_end();
+}
+
+// The word behind a resync may look like any record; of counts, calls of nothing are none.
+static void missing_events_are_counted(void **state)
+{
+	(void)state;
+	static struct {
+		struct teeperf_chunk header;
+		uint64_t words[10];
+	} chunk = {.header = {.thread = 3}};
+	const uint64_t event = UINT64_C(0x401000) << 32;
+	uint64_t *word = chunk.words;
+	*word++ = event | 1;
+	*word++ = event | (uint64_t)TEEPERF_KIND_RESYNC << 32;
+	*word++ = event | 2;
+	*word++ = (uint64_t)TEEPERF_CONTROL_SYNC << 32;
+	*word++ = (uint64_t)TEEPERF_CONTROL_COUNTS << 32 | 2;
+	*word++ = event;
+	*word++ = 70;
+	*word++ = 0;
+	*word++ = 500;
+	*word++ = event | (uint64_t)TEEPERF_KIND_EXIT << 32;
+	struct tp_missing missing = {0};
+	tp_missing_add(&missing, &chunk.header, sizeof(chunk));
+	assert_int_equal(missing.chunks, 1);
+	assert_int_equal(missing.events, 2);
+	assert_int_equal(missing.calls, 70);
+	// Another one of this thread, and one of another thread, cut within the counts.
+	tp_missing_add(&missing, &chunk.header, sizeof(chunk));
+	chunk.header.thread = 1;
+	tp_missing_add(&missing, &chunk.header, sizeof(chunk) - 4 * 8);
+	assert_int_equal(missing.chunks, 3);
+	assert_int_equal(missing.events, 5);
+	assert_int_equal(missing.count, 2);
+	assert_int_equal(missing.threads[0].thread, 1);
+	assert_int_equal(missing.threads[0].events, 1);
+	assert_int_equal(missing.threads[1].thread, 3);
+	assert_int_equal(missing.threads[1].chunks, 2);
+	assert_int_equal(missing.threads[1].events, 4);
+	assert_int_equal(missing.threads[1].calls, 140);
+	tp_missing_release(&missing);
+}
+
+// What lies behind the chunk that makes room, and is in no other section, is counted.
+static void what_is_cut_is_counted(void **state)
+{
+	(void)state;
+	static struct {
+		struct teeperf_chunk header;
+		uint64_t words[500];
+	} chunk;
+	static struct {
+		struct teeperf_trace_sched head;
+		struct teeperf_trace_sched_switch switches[5];
+	} sched;
+	static struct {
+		struct teeperf_trace_system head;
+		struct teeperf_system_event events[4];
+	} system;
+	chunk.header.used = sizeof(chunk);
+	for (size_t i = 0; i < 500; i++)
+		chunk.words[i] = UINT64_C(0x401000) << 32 | i;
+	start();
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_SCHED, &sched, sizeof(sched));
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
+	const uint64_t kept = writer.offset;
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_SCHED, &sched, sizeof(sched));
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_SYSTEM, &system, sizeof(system));
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_SCHED, &sched, sizeof(sched.head) + 2 * 16);
+	fill_disk(0);
+	// Without a failure nothing goes.
+	tp_trace_writer_make_room(&writer, 1000);
+	assert_int_equal(writer.chunks, 2);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "x", 1);
+	assert_true(writer.failed);
+	tp_trace_writer_make_room(&writer, 1000);
+	assert_int_equal(writer.chunks, 1);
+	assert_int_equal(writer.offset, kept);
+	assert_int_equal(writer.missing.chunks, 1);
+	assert_int_equal(writer.missing.events, 500);
+	assert_int_equal(writer.cut_switches, 7);
+	assert_int_equal(writer.cut_events, 4);
+	// There is room now: nothing more goes.
+	tp_trace_writer_make_room(&writer, 1000);
+	assert_int_equal(writer.chunks, 1);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "x", 1);
+	make_room();
+	assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
+	read_back();
+	read_section(TEEPERF_SECTION_SCHED, &sched, sizeof(sched));
+	read_section(TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
+	read_section(TEEPERF_SECTION_HOST, "x", 1);
+	read_end();
+}
+
+// As many chunks go as make room, the last ones first.
+static void as_many_as_make_room(void **state)
+{
+	(void)state;
+	static struct {
+		struct teeperf_chunk header;
+		uint64_t words[492];
+	} chunk;
+	const uint64_t each = sizeof(struct teeperf_section) + sizeof(chunk);
+	chunk.header.used = sizeof(chunk);
+	start();
+	for (uint64_t i = 0; i < 5; i++) {
+		chunk.header.sequence = i;
+		tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
+	}
+	const uint64_t whole = writer.offset;
+	fill_disk(0);
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "x", 1);
+	tp_trace_writer_make_room(&writer, each);
+	assert_int_equal(writer.offset, whole - each);
+	// There is room for one more now: this needs two more to go.
+	tp_trace_writer_make_room(&writer, 2 * each + 1);
+	assert_int_equal(writer.offset, whole - 4 * each);
+	assert_int_equal(writer.chunks, 1);
+	assert_int_equal(writer.missing.chunks, 4);
+	make_room();
+	assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
+	chunk.header.sequence = 0;
+	read_back();
+	read_section(TEEPERF_SECTION_CHUNK, &chunk, sizeof(chunk));
 	read_end();
 }
 
@@ -362,6 +527,10 @@ int main(void)
 	    cmocka_unit_test(summed_chunks),
 	    cmocka_unit_test(the_file_is_whole_at_any_time),
 	    cmocka_unit_test(a_full_disk_leaves_whole_sections),
+	    cmocka_unit_test(unwritten_until_it_is_written),
+	    cmocka_unit_test(missing_events_are_counted),
+	    cmocka_unit_test(what_is_cut_is_counted),
+	    cmocka_unit_test(as_many_as_make_room),
 	    cmocka_unit_test(chunks_are_packed),
 	    cmocka_unit_test(an_older_trace_is_kept),
 	    cmocka_unit_test(a_trace_is_gone_on_with),

@@ -158,6 +158,27 @@ static void the_end_section(void **state)
 	check_end(false, true, (struct teeperf_trace_end){0}, NULL, 0);
 }
 
+// Those that are missing in between count as well as the last ones.
+static void gaps_and_cuts_add_up(void **state)
+{
+	(void)state;
+	static const struct tp_chunk chunks[] = {{.thread = 0, .sequence = 2},
+	    {.thread = 0, .sequence = 4}, {.thread = 1, .sequence = 0}};
+	const struct teeperf_thread table[] = {
+	    {.os_tid = 5, .chunks = 6}, {.os_tid = 6, .chunks = 3}};
+	begin(chunks, 3);
+	assert_int_equal(tp_verify_threads(&trace, table, 2, &err), 0);
+	trace.has_end = true;
+	trace.end.chunk_count = 3;
+	trace.header.chunk_shift = 16;
+	tp_verify_end(&trace, false);
+	assert_int_equal(trace.threads[0].missing, 2 + 1);
+	assert_int_equal(trace.threads[0].cut, 1);
+	assert_int_equal(trace.threads[1].cut, 2);
+	assert_int_equal(trace.lacks.chunks, 2 + 1 + 1 + 2);
+	end();
+}
+
 // In a trace of a flight recorder, missing events were overwritten: that is not a problem.
 static void rings_lack_what_was_overwritten(void **state)
 {
@@ -183,7 +204,76 @@ static void rings_lack_what_was_overwritten(void **state)
 	for (uint32_t i = 0; i < 5; i++) {
 		assert_int_equal(trace.threads[i].overwritten, overwritten[i]);
 		assert_int_equal(trace.threads[i].missing, 0);
+		assert_int_equal(trace.threads[i].cut, 0);
 	}
+	end();
+}
+
+// A thread whose table says how many chunks it took, of which the trace has the first two.
+static void check_cut(
+    uint64_t taken, struct teeperf_trace_end said, uint64_t chunks, const char *what)
+{
+	static const struct tp_chunk there[] = {
+	    {.thread = 0, .sequence = 0}, {.thread = 0, .sequence = 1}};
+	const struct teeperf_thread table[] = {{.os_tid = 5, .chunks = taken}};
+	begin(there, 2);
+	trace.header.chunk_shift = 16;
+	assert_int_equal(tp_verify_threads(&trace, table, 1, &err), 0);
+	trace.has_end = true;
+	trace.end = said;
+	tp_verify_end(&trace, false);
+	assert_int_equal(trace.lacks.chunks, chunks);
+	assert_int_equal(trace.lacks.open, said.unwritten >> TEEPERF_SECTION_CHUNK & 1);
+	assert_int_equal(trace.lacks.more, (chunks - said.missing_chunks) * (65536 - 64) / 8);
+	assert_int_equal(trace.problems.count, what ? 1 + (said.chunk_count != 2) : 0);
+	if (what)
+		assert_string_equal(trace.problems.kept[said.chunk_count != 2].what, what);
+	end();
+}
+
+// One chunk is enough; and what the threads' table and the end say is of the same chunks, so that
+// the larger number counts.
+static void the_last_chunks_of_a_thread(void **state)
+{
+	(void)state;
+	check_cut(2, (struct teeperf_trace_end){.chunk_count = 2}, 0, NULL);
+	check_cut(3, (struct teeperf_trace_end){.chunk_count = 2}, 1,
+	    "the last 1 chunks of thread 0 are missing");
+	check_cut(7, (struct teeperf_trace_end){.chunk_count = 4}, 5,
+	    "the last 5 chunks of thread 0 are missing");
+	check_cut(3, (struct teeperf_trace_end){.chunk_count = 6}, 4,
+	    "the last 1 chunks of thread 0 are missing");
+	check_cut(4, (struct teeperf_trace_end){.chunk_count = 2, .missing_chunks = 2}, 2,
+	    "2 chunks with 0 events could not be written during the recording");
+	// Chunks of which nobody knows how many there were.
+	check_cut(2,
+	    (struct teeperf_trace_end){
+		.chunk_count = 2, .unwritten = UINT32_C(1) << TEEPERF_SECTION_CHUNK},
+	    0, "chunks with an unknown number of events are missing");
+	// Without a table of threads.
+	check_cut(0, (struct teeperf_trace_end){.chunk_count = 2, .missing_chunks = 3}, 3,
+	    "3 chunks with 0 events could not be written during the recording");
+}
+
+// A ring of which nothing was written: what the recorder says is missing was not overwritten.
+static void rings_that_were_not_written(void **state)
+{
+	(void)state;
+	const struct teeperf_thread table[] = {
+	    {.os_tid = 5, .chunks = 7}, {.os_tid = 6, .chunks = 3}, {.os_tid = 7, .chunks = 3}};
+	struct teeperf_trace_missing missing[] = {{.thread = 0, .chunks = 2, .events = 9},
+	    {.thread = 1, .chunks = 5}, {.thread = 9, .chunks = 1}};
+	static const uint64_t overwritten[] = {5, 0, 3};
+	begin(NULL, 0);
+	trace.rings = true;
+	trace.missing = missing;
+	trace.missing_count = 3;
+	assert_int_equal(tp_verify_threads(&trace, table, 3, &err), 0);
+	tp_verify_end(&trace, true);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(trace.threads[i].overwritten, overwritten[i]);
+	assert_int_equal(trace.threads[0].unwritten.events, 9);
+	assert_true(trace.lacks.open);
 	end();
 }
 
@@ -192,6 +282,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(chunks_are_sorted_and_joined_with_the_table),
 	    cmocka_unit_test(duplicates_and_gaps),
+	    cmocka_unit_test(the_last_chunks_of_a_thread),
+	    cmocka_unit_test(gaps_and_cuts_add_up),
+	    cmocka_unit_test(rings_that_were_not_written),
 	    cmocka_unit_test(rings_lack_what_was_overwritten),
 	    cmocka_unit_test(an_empty_trace),
 	    cmocka_unit_test(the_end_section),

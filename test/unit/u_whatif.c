@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analyzer/trace/text/dump_text.h"
 #include "analyzer/whatif/run.h"
 
 enum { THREADS = 5, PIECES = 40 };
@@ -119,6 +121,176 @@ static void test_waits(void **state)
 	// What waits is not made faster.
 	in[1] = 10;
 	assert_near(simulate(&made, in, 0), 610);
+}
+
+// The part that others took of the processor shrinks with the time around it: of pieces that
+// together ran for 20 ms, and of no others.
+static void test_preempted(void **state)
+{
+	(void)state;
+	enum { MS = 1000000 };
+	struct made made;
+	double in[8] = {20 * MS, 0, 20 * MS};
+	begin(&made, 1, 1);
+	for (uint32_t i = 0; i < 3; i++) {
+		add(&made, 0, TP_PIECE_RUN, 20 * MS);
+		made.pieces[0][i].length = 30 * MS;
+	}
+	assert_near(simulate(&made, NULL, 0), 90 * MS);
+	assert_near(simulate(&made, in, 0.5), (15 + 30 + 15) * MS);
+	// Four short ones are one such window: an eighth of it goes.
+	begin(&made, 1, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		add(&made, 0, TP_PIECE_RUN, 5 * MS);
+		made.pieces[0][i].length = 7 * MS;
+	}
+	in[0] = 5 * MS;
+	in[2] = 0;
+	assert_near(simulate(&made, in, 0.5), (20 - 2.5 + 4 * 2 * 0.875) * MS);
+}
+
+// ---- in which pieces functions ran
+
+// main calls f, which calls itself, and that g: f and all that it calls take 1000 to 5000, its own
+// code 1000 to 2000, 4000 to 5000 and, of the inner one, 2000 to 3000. Two pieces: the thread was
+// blocked from 2500 to 2600 by the trace's clock.
+static const char recursive[] =
+    "clock kind=tsc hz=1000000000\n\tpoint 0 5000\n\tpoint 100000 105000\n"
+    "host\n\tline \"sched=perf\"\n\tline \"cores=2\"\n"
+    "symbols\n\tsymbol 0x401000 main\n\tsymbol 0x401010 f\n\tsymbol 0x401020 g\n"
+    "threads\n\tthread tid=100 chunks=1\n"
+    "sched from=5000 lost=0\n\tswitch 7500 tid=100 kind=1\n\tswitch 7600 tid=100 kind=0\n"
+    "system groups=1\n"
+    "chunk tid=100\n\t500 enter main\n\t1000 enter f\n\t2000 enter f\n\t3000 enter g\n"
+    "\t4000 exit g\n\t4000 exit f\n\t5000 exit f\n\t6000 exit main\n"
+    "end chunks=1 chunk-draws=1 threads=1 start=5000 end=12500\n";
+
+static struct tp_buf file;
+static struct tp_tracefile trace;
+static struct tp_analysis analysis;
+static struct tp_run run;
+static struct tp_err err;
+
+static void open_run(const char *text, uint32_t processors)
+{
+	const struct tp_analysis_options options = {.workers = 1};
+	tp_buf_init(&file);
+	if (tp_dump_assemble(text, strlen(text), "text", &file, &err))
+		fail_msg("line %u: %s", err.line, err.what);
+	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
+	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+	if (tp_run_init(&run, &analysis, processors, &err))
+		fail_msg("%s", err.what);
+}
+
+static void close_run(void)
+{
+	tp_run_release(&run);
+	tp_analysis_release(&analysis);
+	tp_tracefile_close(&trace);
+	tp_buf_release(&file);
+}
+
+static void test_recursion_counts_once(void **state)
+{
+	(void)state;
+	open_run(recursive, 0);
+	uint32_t f = 0;
+	while (f < analysis.function_count && strcmp(analysis.functions[f].symbol.name, "f") != 0)
+		f++;
+	assert_true(f < analysis.function_count);
+	for (int callees = 0; callees < 2; callees++) {
+		double in[16] = {0};
+		double sum = 0;
+		assert_true(run.piece_count <= 16);
+		assert_int_equal(tp_run_shares(&run, &f, 1, callees, in, &err), 0);
+		for (uint64_t i = 0; i < run.piece_count; i++)
+			sum += in[i];
+		assert_near(sum, callees ? 4000 - 100 : 3000 - 100);
+	}
+	close_run();
+}
+
+// ---- a run's pieces
+
+#define RUN_HEAD                                                                      \
+	"clock kind=tsc hz=1000000000\n\tpoint 0 5000\n\tpoint 100000000 100005000\n" \
+	"host\n\tline \"sched=perf\"\nsymbols\n\tsymbol 0x401000 main\n"              \
+	"threads\n\tthread tid=100 chunks=1\nsched from=5000 lost=0\n"
+#define RUN_END                                                 \
+	"chunk tid=100\n\t0 enter main\n\t10000000 exit main\n" \
+	"end chunks=1 chunk-draws=1 threads=1 start=5000 end=10005000\n"
+
+// Thread 100 waits twice: 101 wakes it at 1.5 ms and 102 at 2 ms, the last of which counts, and
+// nobody near its second wait. The two others have no processor from 4 to 4.2 ms.
+static const char woken_twice[] = RUN_HEAD
+    "\tswitch 5000 tid=100 kind=0\n\tswitch 1005000 tid=100 kind=1\n"
+    "\tswitch 2105000 tid=100 kind=0\n\tswitch 3005000 tid=100 kind=1\n"
+    "\tswitch 3505000 tid=100 kind=0\n"
+    "\tswitch 5000 tid=101 kind=0\n\tswitch 4005000 tid=101 kind=2\n"
+    "\tswitch 4205000 tid=101 kind=0\n"
+    "\tswitch 5000 tid=102 kind=0\n\tswitch 4005000 tid=102 kind=2\n"
+    "\tswitch 4205000 tid=102 kind=0\n"
+    "system groups=1\n"
+    "\tevent 1 start=900000 duration=1300000 tid=100 pid=100 number=202 result=0 argument=0x6000 "
+    "detail=0 waker=%s woken=%s\n"
+    "\tevent 1 start=900000 duration=1300000 tid=100 pid=100 number=202 result=0 argument=0x6000 "
+    "detail=0 waker=%s woken=%s\n"
+    "\tevent 1 start=2700000 duration=900000 tid=100 pid=100 number=202 result=0 argument=0x6000 "
+    "detail=0 waker=101 woken=2805000\n" RUN_END;
+
+static void check_piece(uint32_t thread, uint64_t index, enum tp_piece_kind kind, uint64_t from,
+    uint64_t to, double length)
+{
+	assert_true(index < run.threads[thread].count);
+	const struct tp_piece *piece = &run.threads[thread].pieces[index];
+	assert_int_equal(piece->kind, kind);
+	assert_int_equal(piece->from, from);
+	assert_int_equal(piece->to, to);
+	assert_near(piece->length, length);
+}
+
+static void test_pieces(void **state)
+{
+	(void)state;
+	// Whichever of the two wakes comes first.
+	for (int turned = 0; turned < 2; turned++) {
+		char text[3000];
+		const char *first[] = {"101", "1505000"};
+		const char *second[] = {"102", "2005000"};
+		const char **one = turned ? second : first;
+		const char **other = turned ? first : second;
+		snprintf(text, sizeof(text), woken_twice, one[0], one[1], other[0], other[1]);
+		open_run(text, 2);
+		assert_int_equal(run.thread_count, 3);
+		assert_int_equal(run.threads[0].count, 5);
+		check_piece(0, 0, TP_PIECE_RUN, 0, 1000000, 1000000);
+		check_piece(0, 1, TP_PIECE_WAIT, 1000000, 2100000, 0);
+		assert_int_equal(run.threads[0].pieces[1].thread, 2);
+		assert_int_equal(run.threads[0].pieces[1].piece, 0);
+		check_piece(0, 3, TP_PIECE_STAND, 3000000, 3500000, 500000);
+		// One processor of two is taken by others, and two threads lack half of it each.
+		check_piece(1, 0, TP_PIECE_RUN, 0, 4000000, 4000000 + 100000);
+		check_piece(2, 0, TP_PIECE_RUN, 0, 2000000, 2000000);
+		check_piece(2, 1, TP_PIECE_RUN, 2000000, 4000000, 2000000 + 100000);
+		close_run();
+	}
+}
+
+// Where one thread begins when another one ends, they never run at once.
+static void test_processors_that_were_used(void **state)
+{
+	(void)state;
+	open_run(RUN_HEAD "\tswitch 3005000 tid=100 kind=0\n"
+			  "\tswitch 5000 tid=101 kind=0\n\tswitch 3005000 tid=101 kind=1\n" RUN_END,
+	    0);
+	assert_int_equal(run.processors, 1);
+	close_run();
+	open_run(RUN_HEAD "\tswitch 3005000 tid=100 kind=0\n"
+			  "\tswitch 5000 tid=101 kind=0\n\tswitch 3005001 tid=101 kind=1\n" RUN_END,
+	    0);
+	assert_int_equal(run.processors, 2);
+	close_run();
 }
 
 // ---- the same without heaps and without a clock of work: what ends next, looked for among all
@@ -236,6 +408,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_processors_are_shared),
 	    cmocka_unit_test(test_waits),
+	    cmocka_unit_test(test_preempted),
+	    cmocka_unit_test(test_recursion_counts_once),
+	    cmocka_unit_test(test_pieces),
+	    cmocka_unit_test(test_processors_that_were_used),
 	    cmocka_unit_test(test_random_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

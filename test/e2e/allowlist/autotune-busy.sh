@@ -73,6 +73,9 @@ says '^teeperf autotune: building with the list \(build 4 of at most 4; at most 
 expect 0 "$TEEPERF" cc -O2 -o app app.c
 expect 0 "$TEEPERF" record -q -o all.trace -- ./app
 rm list.allow
+head -c -40 all.trace >cut.trace
+expect 1 tune --from cut.trace -- ./app
+says "'cut.trace': parts of it are missing, so calls and times are too low" err
 expect 0 tune --from all.trace -v -- ./app
 [ "$(builds)" = 'off event' ] || fail "builds with a profile: $(builds)"
 says '\(build 2 of at most 2;' err

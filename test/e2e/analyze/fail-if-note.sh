@@ -37,6 +37,8 @@ expect 1 "$TEEPERF" analyze --fail-if note:lost --format csv lost.trace
 cmp out whole.csv || fail "the results of a trace that fails are not there"
 says "^teeperf analyze: failed by --fail-if note:lost: 12 events: times and counts are too low; record fewer functions" err
 expect 0 "$TEEPERF" analyze --fail-if note:starved --format csv lost.trace
+expect 1 "$TEEPERF" analyze --strict --format csv lost.trace
+expect 0 "$TEEPERF" analyze --strict --format csv whole.trace
 expect 1 "$TEEPERF" export --fail-if note:wrong --format folded -o folded lost.trace
 [ -s folded ] || fail "export has written nothing"
 expect 1 "$TEEPERF" query --fail-if note:wrong lost.trace 'SELECT count(*) AS n FROM calls'
