@@ -503,11 +503,11 @@ static void note_open(struct tp_notes *notes, const struct tp_analysis *analysis
 	if (threads > OPEN_THREADS_SHOWN)
 		tp_buf_addf(&where, ", and %" PRIu32 " more", threads - OPEN_THREADS_SHOWN);
 	tp_notes_add(notes, TP_NOTE_ID_OPEN, open, "%s call%s had not ended%s%s%s",
-	    tp_text_count(text, open), open == 1 ? "" : "s",
+	    tp_text_count(text, open), plural(open),
 	    analysis->timeless ? ""
-	    : !threads         ? " and count until their stack was left"
-	    : unknown          ? " and count until the last event of their thread"
-			       : " and count until their thread or the recording ended",
+	    : !threads         ? ": times until their stack was left count"
+	    : unknown          ? ": times until the last event of their thread count"
+			       : ": times until their thread or the recording ended count",
 	    where.failed || !where.size ? "" : where.data, threads ? "; see --view stacks" : "");
 	tp_buf_release(&where);
 }

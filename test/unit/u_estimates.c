@@ -97,7 +97,7 @@ static void calls_in_the_window(void **state)
 	for (int i = 0; i < 4; i++) {
 		struct tp_call call = {.node = hot,
 		    .start = starts[i],
-		    .net = 100 + (uint64_t)i,
+		    .chosen = 100 + (uint64_t)i,
 		    .how = i == 2 ? TP_CALL_CUT : TP_CALL_RETURNED};
 		sink->enter(sink->context, 1, hot, starts[i]);
 		sink->leave(sink->context, &call);
