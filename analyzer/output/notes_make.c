@@ -23,7 +23,7 @@ static const char *plural(uint64_t count)
 
 static const char *why_empty(const struct tp_tracefile *trace)
 {
-	char text[4];
+	char text[16];
 	if (trace->lacks.chunks)
 		return "all recorded events are missing";
 	if (trace->has_end && trace->end.attach == TEEPERF_ATTACH_NONE)
@@ -32,6 +32,12 @@ static const char *why_empty(const struct tp_tracefile *trace)
 	if (!trace->gaps.count && tp_tracefile_host(trace, "on_start", text, sizeof(text)) &&
 	    strcmp(text, "off") == 0)
 		return "recording was never switched on: see teeperf-ctl(1)";
+	if (tp_tracefile_host(trace, "attached", text, sizeof(text)))
+		return "no instrumented function was called, or returned: the program waited, or "
+		       "each thread stayed in one call";
+	if (!trace->has_end)
+		return "no thread has handed over its records yet: 'teeperf analyze --watch' "
+		       "reads them from the log";
 	return "no instrumented function was called";
 }
 

@@ -8,8 +8,9 @@
 
 #include <stdlib.h>
 
-// What a loop says of an event's cost may be so far off in a program (decision 0016).
-#define GUESS_DEVIATION 0.5
+// What a loop says of an event's cost may be so far off in a program's windows: in some an event cost
+// two to three times as much (decision 0041).
+#define GUESS_DEVIATION 1.0
 // If so much of the time is of calls that ended with the window, nobody knows how long they would
 // have taken.
 #define CUT_MOST 0.05
@@ -557,6 +558,8 @@ static struct tp_function_estimate make(struct work *work, const struct tp_funct
 			work->samples[i].amount = sum + cost - events * work->cost.ticks;
 			work->samples[i].own_events = events;
 		}
+		if (!part && !tp_estimate_tells(work->samples, count, &work->cost))
+			return estimate;
 		const double each = part && function->calls
 					? (double)function->inclusive / (double)function->calls
 					: 1;
@@ -566,10 +569,12 @@ static struct tp_function_estimate make(struct work *work, const struct tp_funct
 		*(part ? &estimate.inclusive : &estimate.calls) = (struct tp_estimated){
 		    tp_add_capped(known, whole(off.value)), whole(off.margin)};
 	}
-	estimate.has_calls = true;
+	// An estimate that may be off by all of itself says nothing.
+	estimate.has_calls = estimate.calls.margin < estimate.calls.value;
 	// A call that began in a window while an outer one of the same function ran would be taken
 	// for an outermost one.
-	estimate.has_inclusive = ticks && are_costs_even(work->all->analysis) &&
+	estimate.has_inclusive = estimate.inclusive.margin < estimate.inclusive.value && ticks &&
+				 are_costs_even(work->all->analysis) &&
 				 (double)cut <= CUT_MOST * (double)ticks &&
 				 function->total == function->inclusive;
 	return estimate;

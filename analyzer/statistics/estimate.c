@@ -54,6 +54,21 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 	    value > 0 ? value : 0, tp_estimate_student(df) * sqrt(variance)};
 }
 
+bool tp_estimate_tells(
+    const struct tp_estimate_sample *samples, uint32_t count, const struct tp_estimate_cost *cost)
+{
+	const double most = cost->ticks + 2 * sqrt(cost->variance);
+	double taken = 0;
+	double wall = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (!(samples[i].amount > 0))
+			continue;
+		taken += samples[i].events * most;
+		wall += samples[i].time + samples[i].events * cost->ticks;
+	}
+	return taken <= TP_ESTIMATE_EVENTS_MOST * wall;
+}
+
 // How often functions that are always on are called beside the window, for each tick of the
 // program's own.
 static double pace_of(const struct tp_estimate_pace *pace, double ticks)

@@ -231,9 +231,26 @@ static void intervals_hold(void **state)
 	}
 }
 
+// Where events may be most of the windows, these tell nothing; windows without calls do not count.
+static void events_that_hide_a_function(void **state)
+{
+	(void)state;
+	struct tp_estimate_sample samples[] = {
+	    {.time = 60, .amount = 5, .events = 20},
+	    {.time = 100, .events = 0},
+	};
+	struct tp_estimate_cost cost = {.ticks = 2, .variance = 0};
+	assert_true(tp_estimate_tells(samples, 2, &cost));
+	cost.variance = 0.5; // at most 3.41 each
+	assert_true(tp_estimate_tells(samples, 2, &cost));
+	cost.variance = 0.6; // at most 3.55 each
+	assert_false(tp_estimate_tells(samples, 2, &cost));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(events_that_hide_a_function),
 	    cmocka_unit_test(by_hand),
 	    cmocka_unit_test(never_seen),
 	    cmocka_unit_test(cost_in_interval),

@@ -99,6 +99,13 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
 	TP_UNIT_COUNT, "processes", .rank = 3},
 };
 
+// Whether its sums are of a part of the time, and so no totals.
+static bool is_partial(const struct tp_relation_data *data, const struct tp_function *function)
+{
+	return function->selected && !data->family && function->calls &&
+	       tp_analysis_selected_share(data->analysis, function) < 1;
+}
+
 // A time of the calls that have times; or SCALED, of all calls. What was running when the recorder
 // attached has none, but has the time of what it called.
 static struct tp_cell scaled_time(const struct tp_relation_data *data,
@@ -107,6 +114,7 @@ static struct tp_cell scaled_time(const struct tp_relation_data *data,
 	const bool known = tp_function_timed(function) || (!function->calls && ticks);
 	struct tp_cell cell = tp_cell_time(data, known, data->scaled ? scaled : ticks);
 	cell.estimated = data->scaled && function->sampled;
+	cell.at_least = is_partial(data, function);
 	return cell;
 }
 
@@ -199,8 +207,11 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 		return tp_cell_text(symbol->module);
 	case ADDRESS:
 		return tp_cell_number((int64_t)symbol->address);
-	case CALLS:
-		return tp_cell_count(function->calls);
+	case CALLS: {
+		struct tp_cell calls = tp_cell_count(function->calls);
+		calls.at_least = is_partial(data, function);
+		return calls;
+	}
 	case TIMED:
 		return tp_cell_count(tp_function_timed(function));
 	case COUNTED:

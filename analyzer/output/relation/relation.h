@@ -30,6 +30,7 @@ enum tp_cell_type { TP_CELL_NULL = 0, TP_CELL_NUMBER, TP_CELL_COUNT, TP_CELL_REA
 struct tp_cell {
 	enum tp_cell_type type;
 	bool estimated; /* scaled up from the calls that were sampled */
+	bool at_least;  /* of the time for which the function was recorded, which was not all */
 	union {
 		int64_t number;
 		uint64_t count;

@@ -74,7 +74,11 @@ void tp_relation_format(const struct tp_analysis *analysis, enum tp_unit unit, s
 		else
 			tp_text_count(number, cell.count);
 	}
-	snprintf(table, TP_TEXT_NUMBER + 1, "%s%s", cell.estimated ? "~" : "", number);
+	snprintf(table, TP_TEXT_NUMBER + 1, "%s%s",
+	    cell.at_least    ? ">"
+	    : cell.estimated ? "~"
+			     : "",
+	    number);
 }
 
 static void add_cell(struct tp_relation_show *show, uint32_t column, struct tp_cell cell)
