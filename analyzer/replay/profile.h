@@ -286,7 +286,7 @@ struct tp_ended {
 	uint64_t children;  /* of these, in calls that it made */
 	uint64_t net;       /* the same without what recording cost */
 	uint64_t off;       /* of its own ticks, those without a processor */
-	uint64_t cost;      /* of recording, in parts of its own ticks */
+	uint64_t cost;      /* of recording, in parts of its own ticks; waits included */
 	uint64_t looked;    /* as in struct tp_frame */
 	uint64_t position;  /* of its enter record */
 	uint32_t node;
@@ -318,8 +318,7 @@ static inline struct tp_net tp_ended_net(const struct tp_profile *profile,
 	const uint64_t self = tp_ended_self(call);
 	const uint64_t most = call->off < self ? self - call->off : 0;
 	const int64_t debt = here && node->debts_of == profile->debts ? node->debt : 0;
-	const uint64_t waits = profile->waited ? tp_profile_waits(profile, call->looked) : 0;
-	const uint64_t due = call->cost + waits + (uint64_t)debt + TP_COST_PARTS / 2;
+	const uint64_t due = call->cost + (uint64_t)debt + TP_COST_PARTS / 2;
 	const uint64_t ticks = due / TP_COST_PARTS;
 	const uint64_t taken = ticks < most ? ticks : most;
 	*left = (int64_t)(due - taken * TP_COST_PARTS) - TP_COST_PARTS / 2;
@@ -365,14 +364,16 @@ static inline uint32_t tp_profile_bucket(const struct tp_profile *profile, uint6
 
 /* Add the call to its node. Returns what is left of it. */
 static inline struct tp_net tp_profile_add(
-    struct tp_profile *profile, const struct tp_ended *call, bool here)
+    struct tp_profile *profile, struct tp_ended *call, bool here)
 {
 	struct tp_node *node = &profile->nodes[call->node];
+	if (__builtin_expect(profile->waited != NULL, 0)) {
+		profile->waited[call->node] += call->looked;
+		call->cost += tp_profile_waits(profile, call->looked);
+	}
 	int64_t left;
 	const struct tp_net net = tp_ended_net(profile, node, call, here, &left);
 	tp_node_owe(profile, node, here, left);
-	if (__builtin_expect(profile->waited != NULL, 0))
-		profile->waited[call->node] += call->looked;
 	tp_node_add(node, net, net.inclusive);
 	tp_histogram_add_bucket(
 	    &node->times, tp_profile_bucket(profile, net.inclusive), &profile->pool);

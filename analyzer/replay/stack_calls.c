@@ -64,7 +64,8 @@ void tp_frames_end_specially(
 	    .children = frame->children,
 	    .net = frame->net,
 	    .off = off.own.blocked + off.own.preempted,
-	    .cost = frame->cost + in,
+	    .cost =
+		frame->cost + in + (profile->waited ? tp_profile_waits(profile, frame->looked) : 0),
 	    .looked = frame->looked,
 	    .position = frame->position,
 	    .node = frame->node,
@@ -86,7 +87,7 @@ void tp_frames_end_specially(
 		// Calls inside that are not dropped, as less was taken off them, are the caller's.
 		caller->children += frame->children;
 		caller->net += here_only.net;
-		caller->cost += here_only.cost;
+		caller->cost += frame->cost + in;
 		caller->looked += frame->looked;
 		if (profile->dropped)
 			profile->dropped[frame->node]++;

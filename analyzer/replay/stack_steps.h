@@ -64,7 +64,7 @@ static inline void tp_frames_end_top(
 		tp_frames_end_specially(stack, frame, time, in, out);
 		return;
 	}
-	const struct tp_ended call = {
+	struct tp_ended call = {
 	    .inclusive = time - stack->away - frame->start,
 	    .children = frame->children,
 	    .net = frame->net,

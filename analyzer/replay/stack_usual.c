@@ -43,12 +43,14 @@ static inline __attribute__((always_inline)) void late_add(
 		*ended->own = 0;
 	}
 	const bool here = tp_ended_is_here(profile, call);
+	if (profile->waited) {
+		profile->waited[call->node] += call->looked;
+		call->cost += tp_profile_waits(profile, call->looked);
+	}
 	int64_t left;
 	const struct tp_net net = tp_ended_net(profile, node, call, here, &left);
 	tp_node_owe(profile, node, here, left);
 	*ended->caller += net.inclusive;
-	if (profile->waited)
-		profile->waited[call->node] += call->looked;
 	tp_node_add(node, net, net.inclusive);
 	const uint32_t bucket = fine ? tp_profile_fine_bucket(profile, net.inclusive)
 				     : tp_histogram_bucket(net.inclusive);
@@ -163,6 +165,8 @@ static inline __attribute__((always_inline)) struct tp_net usual_end(const struc
 		top->net = 0;
 	}
 	struct tp_node *node = &profile->nodes[call->node];
+	if (how.waits)
+		call->cost += tp_profile_waits(profile, call->looked);
 	int64_t left;
 	net = tp_ended_net(profile, node, call, here, &left);
 	tp_node_owe(profile, node, here, left);
