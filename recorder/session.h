@@ -203,9 +203,9 @@ struct tp_session_counts {
 	uint64_t absent_ns;          /* how long it could have drained the log and did not run */
 	bool forged; /* the log has counts that nobody can have counted; they are 0 here */
 	uint64_t modules_refused; /* whose functions were not recorded */
-	bool output_gone;         /* the trace is no longer under its path; known at the end */
-	bool no_rings;            /* mode ring, of which the program's runtime does not know */
-	bool stunted;             /* memory for the log ran out before it had its whole size */
+	bool older_stays; /* nothing was recorded, and the trace that was there is there again */
+	bool no_rings;    /* mode ring, of which the program's runtime does not know */
+	bool stunted;     /* memory for the log ran out before it had its whole size */
 };
 
 /*

@@ -133,7 +133,6 @@ static void count_end(const struct tp_session *session)
 	counts->absent_ns = session->drain.absent_ns;
 	counts->forged = tp_region_is_forged(&session->region);
 	counts->log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
-	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 }
 
 static void write_meters(struct tp_session *session)
@@ -167,6 +166,16 @@ static void write_meters(struct tp_session *session)
 	tp_meters_release(&session->meters);
 }
 
+// Whether the trace says nothing that an older one, which it would replace, did not say better.
+static bool is_worthless(const struct tp_session *session)
+{
+	const struct tp_session_options *options = &session->options;
+	const struct tp_trace_writer *writer = &session->writer;
+	return writer->old_path && writer->fd >= 0 && !writer->failed && !writer->chunks &&
+	       !writer->missing.chunks && !session->end->counts->lost && !options->events &&
+	       !options->meters.counters && !options->meters.energy;
+}
+
 void tp_session_trace_close(struct tp_session *session)
 {
 	if (!session->end) {
@@ -189,5 +198,9 @@ void tp_session_trace_close(struct tp_session *session)
 				 .start_ns = session->start_ns,
 				 .end_ns = session->end->end_ns});
 	count_end(session);
-	session->end->status = tp_trace_writer_close(&session->writer, session->end->err);
+	session->end->counts->older_stays = is_worthless(session);
+	if (session->end->counts->older_stays)
+		tp_trace_writer_discard(&session->writer);
+	else
+		session->end->status = tp_trace_writer_close(&session->writer, session->end->err);
 }
