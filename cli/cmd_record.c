@@ -122,9 +122,9 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		    (unsigned long long)session->region.chunk_count * TP_REGION_CHUNK_SIZE /
 			1048576,
 		    session->region.shrunk_by);
-	if (session->writer.old_path && !options->quiet && !session->writer.aside)
-		tp_command_tell("the older trace is now '%s'\n", session->writer.old_path);
-	else if (session->writer.old_path && !options->quiet)
+	if (session->older == TP_OLDER_MOVED && !options->quiet)
+		tp_command_tell("the older trace is now '%s.old'\n", options->wanted.output);
+	else if (session->older == TP_OLDER_WAITS && !options->quiet)
 		tp_command_tell(
 		    "the older trace becomes '%s.old' as soon as something is recorded\n",
 		    options->wanted.output);

@@ -77,8 +77,12 @@ void tp_session_trace_begin_snapshot(void *context)
 int tp_session_trace_open(struct tp_session *session, struct tp_err *err)
 {
 	const struct tp_session_options *options = &session->options;
-	return tp_trace_writer_open(
-	    &session->writer, options->output, false, options->compress, err);
+	const int r =
+	    tp_trace_writer_open(&session->writer, options->output, false, options->compress, err);
+	session->older = r || !session->writer.old_path ? TP_OLDER_NONE
+			 : session->writer.aside        ? TP_OLDER_WAITS
+							: TP_OLDER_MOVED;
+	return r;
 }
 
 int tp_session_trace_begin(struct tp_session *session, struct tp_err *err)
