@@ -122,8 +122,12 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		    (unsigned long long)session->region.chunk_count * TP_REGION_CHUNK_SIZE /
 			1048576,
 		    session->region.shrunk_by);
-	if (session->writer.old_path && !options->quiet)
-		tp_command_tell("the older trace is now '%s'\n", session->writer.old_path);
+	if (session->older == TP_OLDER_MOVED && !options->quiet)
+		tp_command_tell("the older trace is now '%s.old'\n", options->wanted.output);
+	else if (session->older == TP_OLDER_WAITS && !options->quiet)
+		tp_command_tell(
+		    "the older trace becomes '%s.old' as soon as something is recorded\n",
+		    options->wanted.output);
 	warn_of_faults(options->wanted.argv ? options->wanted.argv[0] : NULL);
 	if (!session->has_control)
 		warn_of("'teeperf ctl' cannot reach this recording", &session->control_err);
@@ -162,8 +166,7 @@ static bool finish(const struct tp_record_options *options, struct tp_session *s
 		    options->wanted.output, (unsigned long long)counts.missing_chunks,
 		    (unsigned long long)counts.missing_events);
 	if (!r && !options->quiet)
-		tp_record_summarize(&counts, &session->launch, options, how,
-		    session->writer.made && !counts.output_gone);
+		tp_record_summarize(&counts, &session->launch, options, how, session->writer.made);
 	bool whole = !r && came;
 	if (!r)
 		tp_record_budget_tell(session, options->quiet);
@@ -231,7 +234,7 @@ const struct tp_command tp_cmd_record = {
     .description =
 	"Runs PROGRAM, which was built with 'teeperf cc', and writes the events of its functions\n"
 	"to a trace file. Exits with PROGRAM's exit code, or dies of the signal that killed it.\n"
-	"An existing trace is renamed to FILE.old.\n"
+	"An existing trace is renamed to FILE.old, unless nothing is recorded.\n"
 	"\n"
 	"Signals sent to teeperf are passed on to PROGRAM. A second SIGINT, or the first one if\n"
 	"PROGRAM ignores it, ends the recording and leaves PROGRAM running, as 'teeperf ctl stop'\n"

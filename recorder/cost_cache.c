@@ -139,6 +139,8 @@ static bool parse(
 	    values[7] > now || now - values[7] > AGE_MOST_NS)
 		return false;
 	fill(&kept->cost, values);
+	if (kept->cost.in_ns + kept->cost.out_ns > TP_EVENT_COST_MOST_NS)
+		return false;
 	kept->took_ns = values[6];
 	kept->age_ns = now - values[7];
 	return true;
@@ -173,9 +175,23 @@ static uint64_t ps(double ns)
 	return ns > 0 && ns < (double)PS_MOST / 1000 ? (uint64_t)(ns * 1000 + 0.5) : 0;
 }
 
+// Whether later recordings may begin with it. That it is less than the last one is no reason why
+// not: that one was measured on a busier machine.
+static bool is_believed(const struct tp_cost_key *key, const struct tp_event_cost *cost)
+{
+	const double all = cost->in_ns + cost->out_ns;
+	struct tp_cost_kept last;
+	if (all > TP_EVENT_COST_MOST_NS || tp_event_cost_is_absurd(all, cost->least_ns))
+		return false;
+	return !tp_cost_cache_read(key, &last) ||
+	       !tp_event_cost_is_absurd(all, last.cost.in_ns + last.cost.out_ns);
+}
+
 void tp_cost_cache_write(const struct tp_cost_key *key, const struct tp_cost_kept *kept)
 {
 	const struct tp_event_cost *cost = &kept->cost;
+	if (!is_believed(key, cost))
+		return;
 	char name[NAME_ROOM];
 	char made[NAME_ROOM];
 	char suffix[32];

@@ -29,11 +29,15 @@ struct tp_cost_kept {
 /*
  * False: there are no kept costs that hold, which is not an error. A file that is not wholly ours
  * (folder and file must belong to this user, and nobody else may write there) or is damaged is
- * ignored.
+ * ignored; so are costs above TP_EVENT_COST_MOST_NS, which an older version may have kept.
  */
 bool tp_cost_cache_read(const struct tp_cost_key *key, struct tp_cost_kept *kept);
 
-/* Keep it, if there is a place; the age does not count. */
+/*
+ * Keep it, if there is a place; the age does not count. A cost that is more than
+ * TP_EVENT_COST_MOST_NS, or several times its own least or the last one that was kept, is not kept:
+ * one bad measurement would decide the times of a day.
+ */
 void tp_cost_cache_write(const struct tp_cost_key *key, const struct tp_cost_kept *kept);
 
 #endif

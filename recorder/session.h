@@ -79,6 +79,7 @@ struct tp_session_options {
 	bool late;   /* `watch` runs already, and is to take the log now */
 	/* ... but not to record until a command says so; start_off is set in any case */
 	bool late_off;
+	bool late_forced;     /* although a seccomp filter might kill it */
 	uint64_t duration_ns; /* end the recording when it is so old; 0: never */
 	uint64_t timeout_ms;  /* for the program to come; UINT64_MAX: no matter when */
 	/*
@@ -115,6 +116,13 @@ struct tp_session_supply {
 	bool is_ahead; /* guarded by lock: the program's first chunks are ready, or not available */
 };
 
+/* What became of the trace that was there before. */
+enum tp_session_older {
+	TP_OLDER_NONE,
+	TP_OLDER_MOVED, /* it is FILE.old, unless nothing is recorded */
+	TP_OLDER_WAITS, /* it becomes that when something is recorded */
+};
+
 struct tp_session {
 	struct tp_session_options options; /* what they point to outlives the session */
 	struct tp_session_end *end; /* the recording is over; NULL before, and if a step failed */
@@ -122,6 +130,7 @@ struct tp_session {
 	    *steps; /* what it is made of, and how many of them have begun */
 	uint32_t step_count;
 	struct tp_region region;
+	enum tp_session_older older;
 	struct tp_trace_writer writer;
 	struct tp_clock_log clock_log;
 	struct tp_counter_thread counter;
@@ -207,9 +216,9 @@ struct tp_session_counts {
 	uint64_t locked_bytes; /* of the log that are in memory for mlockall alone */
 	bool forged; /* the log has counts that nobody can have counted; they are 0 here */
 	uint64_t modules_refused; /* whose functions were not recorded */
-	bool output_gone;         /* the trace is no longer under its path; known at the end */
-	bool no_rings;            /* mode ring, of which the program's runtime does not know */
-	bool stunted;             /* memory for the log ran out before it had its whole size */
+	bool older_stays; /* nothing was recorded, and the trace that was there is there again */
+	bool no_rings;    /* mode ring, of which the program's runtime does not know */
+	bool stunted;     /* memory for the log ran out before it had its whole size */
 };
 
 /*

@@ -82,7 +82,7 @@ int tp_session_late_find(struct tp_session *session, struct tp_err *err)
 	session->late_folder.fd = -1;
 	if (!session->options.late)
 		return 0;
-	const int r = tp_pid_find(&session->late, pid, err);
+	const int r = tp_pid_find(&session->late, pid, session->options.late_forced, err);
 	return r ? r : find_place(session, pid, err);
 }
 
@@ -159,6 +159,8 @@ int tp_session_late_start(struct tp_session *session, struct tp_err *err)
 	// As a runtime counts itself that finds the log taken when the program begins.
 	if (!r)
 		tp_fetch_add_relaxed(&session->region.header->refused, session->late.others);
+	if (!r)
+		tp_cpu_times_join(&session->drain.cpu, session->late.pid);
 	// Behind the call: of a thread that came between nobody knows what it was in.
 	if (!r)
 		session->late_threads[1] = tp_pid_threads(session->late.pid);
@@ -185,6 +187,7 @@ void tp_session_late_stop(struct tp_session *session)
 	if (!session->options.late || is_over(session))
 		return;
 	tp_session_command(session, false);
+	tp_cpu_times_look_all(&session->drain.cpu);
 	struct tp_err err;
 	if (tp_pid_call(&session->late, TEEPERF_LATE_LEAVE, NULL, &err) &&
 	    err.code != TP_ERR_NOT_FOUND)

@@ -77,8 +77,12 @@ void tp_session_trace_begin_snapshot(void *context)
 int tp_session_trace_open(struct tp_session *session, struct tp_err *err)
 {
 	const struct tp_session_options *options = &session->options;
-	return tp_trace_writer_open(
-	    &session->writer, options->output, false, options->compress, err);
+	const int r =
+	    tp_trace_writer_open(&session->writer, options->output, false, options->compress, err);
+	session->older = r || !session->writer.old_path ? TP_OLDER_NONE
+			 : session->writer.aside        ? TP_OLDER_WAITS
+							: TP_OLDER_MOVED;
+	return r;
 }
 
 int tp_session_trace_begin(struct tp_session *session, struct tp_err *err)
@@ -136,7 +140,6 @@ static void count_end(const struct tp_session *session)
 	counts->forged = tp_region_is_forged(&session->region);
 	counts->locked_bytes = tp_region_unasked(&session->region);
 	counts->log_gone_bytes = tp_log_guard_lost_bytes(session->region.map);
-	counts->output_gone = !tp_trace_writer_in_place(&session->writer);
 }
 
 static void write_meters(struct tp_session *session)
@@ -170,6 +173,16 @@ static void write_meters(struct tp_session *session)
 	tp_meters_release(&session->meters);
 }
 
+// Whether the trace says nothing that an older one, which it would replace, did not say better.
+static bool is_worthless(const struct tp_session *session)
+{
+	const struct tp_session_options *options = &session->options;
+	const struct tp_trace_writer *writer = &session->writer;
+	return writer->old_path && writer->fd >= 0 && !writer->failed && !writer->chunks &&
+	       !writer->missing.chunks && !session->end->counts->lost && !options->events &&
+	       !options->meters.counters && !options->meters.energy;
+}
+
 void tp_session_trace_close(struct tp_session *session)
 {
 	if (!session->end) {
@@ -192,5 +205,9 @@ void tp_session_trace_close(struct tp_session *session)
 				 .start_ns = session->start_ns,
 				 .end_ns = session->end->end_ns});
 	count_end(session);
-	session->end->status = tp_trace_writer_close(&session->writer, session->end->err);
+	session->end->counts->older_stays = is_worthless(session);
+	if (session->end->counts->older_stays)
+		tp_trace_writer_discard(&session->writer);
+	else
+		session->end->status = tp_trace_writer_close(&session->writer, session->end->err);
 }

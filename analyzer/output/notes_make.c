@@ -666,6 +666,26 @@ static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysi
 		    trace->sched.lost == 1 ? "was" : "were");
 }
 
+// Costs of recording that are not those of this program.
+static void note_costs(struct tp_notes *notes, const struct tp_analysis *analysis)
+{
+	const struct tp_compensation *compensation = &analysis->compensation;
+	char all[TP_TEXT_NUMBER];
+	char more[TP_TEXT_NUMBER];
+	tp_text_ns(all, (compensation->in_ps + compensation->out_ps) / 1000);
+	if (compensation->absurd && analysis->options.compensate)
+		tp_notes_add(notes, TP_NOTE_ID_COST, 1,
+		    "the recorder measured %s as the cost of a call, which no call has: the "
+		    "machine was busy, and times are as recorded; record it again",
+		    all);
+	else if (compensation->applied && tp_compensation_is_far(compensation, &analysis->time))
+		tp_notes_add(notes, TP_NOTE_ID_COST, 1,
+		    "the cost of recording, %s a call as the recorder measured it, exceeds the "
+		    "times of the functions by %s: times are too short; --raw shows them as "
+		    "recorded, or record it again",
+		    all, tp_text_ns(more, tp_timebase_ns(&analysis->time, compensation->missing)));
+}
+
 static void note_system(struct tp_notes *notes, const struct tp_tracefile *trace)
 {
 	const struct teeperf_trace_system *head = &trace->system.head;
@@ -728,6 +748,7 @@ void tp_notes_init(struct tp_notes *notes, const struct tp_analysis *analysis)
 	if (!analysis->time.known && !analysis->timeless)
 		tp_notes_add(
 		    notes, TP_NOTE_ID_TICKS, 1, "ticks: the rate of the clock is not known");
+	note_costs(notes, analysis);
 	note_starved(notes, analysis);
 	note_waits(notes, analysis);
 	note_unsure(notes, analysis);

@@ -270,7 +270,8 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	if (code)
 		return code;
 	tp_compensation_init(&analysis->compensation, trace, &analysis->time, &analysis->notes);
-	analysis->compensation.applied = options->compensate && analysis->compensation.known;
+	analysis->compensation.applied =
+	    options->compensate && analysis->compensation.known && !analysis->compensation.absurd;
 	const struct tp_problems notes = analysis->notes;
 	code = replay_and_name(analysis, err);
 	// Which records count depends on the functions' names, if not all of them were always

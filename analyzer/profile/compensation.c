@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/chunks/event_cost.h"
+
 // Of a call, in parts of a tick: whatever rate a trace may have, 2^32 calls do not overflow.
 #define COST_MAX (UINT64_C(1) << 32)
 
@@ -33,9 +35,10 @@ static bool read_cost(
 	tp_problems_add(notes, TP_ERR_FORMAT, trace->source.name,
 	    "%s is '%s', not a number of picoseconds up to %" PRIu64 ": %s", key, text,
 	    TP_COMPENSATION_MAX_PS,
-	    strstr(key, "_off_")    ? "the uncertainty of times is not shown"
-	    : strstr(key, "_wait_") ? "waits are not compensated"
-				    : "times are shown as recorded");
+	    strstr(key, "_off_")     ? "the uncertainty of times is not shown"
+	    : strstr(key, "_wait_")  ? "waits are not compensated"
+	    : strstr(key, "_least_") ? "whether costs can be true is not checked with it"
+				     : "times are shown as recorded");
 	return false;
 }
 
@@ -62,7 +65,15 @@ void tp_compensation_init(struct tp_compensation *compensation, const struct tp_
 	const bool out_off = read_cost(trace, "cost_out_off_ps", &compensation->out_off_ps, notes);
 	compensation->bounded = compensation->known && in_off && out_off;
 	compensation->kept = compensation->known && read_age(trace, &compensation->age_s);
-	if (trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind)) {
+	const bool least = read_cost(trace, "cost_least_ps", &compensation->least_ps, notes);
+	const double all_ns = (double)(compensation->in_ps + compensation->out_ps) / 1000;
+	// A soft clock's costs contain waits, and earlier versions did not say what a call costs at
+	// least.
+	const bool soft = trace->has_clock && TEEPERF_CLOCK_IS_SOFT(trace->clock.kind);
+	compensation->absurd =
+	    compensation->known && (least || !soft) &&
+	    tp_event_cost_is_absurd(all_ns, (double)compensation->least_ps / 1000);
+	if (soft) {
 		compensation->period_ns = trace->clock.period_ns;
 		read_cost(trace, "cost_wait_ps", &compensation->wait_ps, notes);
 	}
@@ -79,7 +90,7 @@ struct tp_profile_cost tp_compensation_cost(
     const struct tp_compensation *compensation, const struct tp_timebase *time)
 {
 	struct tp_profile_cost cost = {0};
-	if (!compensation->known)
+	if (!compensation->known || compensation->absurd)
 		return cost;
 	cost.in = tp_compensation_parts((double)compensation->in_ps, time);
 	cost.out = tp_compensation_parts((double)compensation->out_ps, time);
@@ -108,6 +119,13 @@ uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
 		      TP_COMPENSATION_WAIT_SHOWS;
 	const double ticks = tp_timebase_real_ticks(time, ps / 1000) + period * sqrt((double)looks);
 	return ticks < 9e18 ? (uint64_t)(ticks + 0.5) : UINT64_MAX / 2;
+}
+
+bool tp_compensation_is_far(
+    const struct tp_compensation *compensation, const struct tp_timebase *time)
+{
+	return tp_timebase_ns(time, compensation->missing) >= TP_COMPENSATION_FAR_NS &&
+	       compensation->missing / TP_COMPENSATION_FAR >= compensation->taken;
 }
 
 void tp_compensation_count(

@@ -35,14 +35,24 @@
 /* So many steps of a clock a call may leave to the next ones. */
 #define TP_COMPENSATION_STEPS 4
 
+/*
+ * Calls that are so many times shorter than what recording them costs are none: then the costs are
+ * of another machine, or another moment. Where arithmetic hides nearly all of a cost, it is four
+ * times. Less than this in all is left to chance.
+ */
+#define TP_COMPENSATION_FAR 8
+#define TP_COMPENSATION_FAR_NS UINT64_C(1000000)
+
 struct tp_compensation {
 	bool known;   /* the trace says what a call has cost, and times can be compared with it */
+	bool absurd;  /* but no call can have cost so much: times are as recorded */
 	bool applied; /* and it has been taken off */
 	bool chooses; /* calls are chosen by times without it (a least time), but shown with it */
 	bool kept;    /* an earlier recording measured that, age_s seconds before this one */
 	uint64_t age_s;
 	uint64_t in_ps;
 	uint64_t out_ps;
+	uint64_t least_ps;   /* the shortest of many calls when that was measured; 0: not known */
 	uint64_t untimed_ps; /* of a call without a time at its end, all of it in its own time */
 	bool bounded;        /* the trace says how far off in_ps and out_ps may be */
 	uint64_t in_off_ps;
@@ -72,6 +82,9 @@ uint64_t tp_compensation_parts(double ps, const struct tp_timebase *time);
  */
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
     const struct tp_timebase *time, double costs_ps, uint64_t looks, uint64_t waited);
+/* Whether what is missing is so much that the costs cannot be those of this program. */
+bool tp_compensation_is_far(
+    const struct tp_compensation *compensation, const struct tp_timebase *time);
 /*
  * How much came off the calls of a profile that is complete, which took RECORDED ticks, and how
  * much did not because they were too short. Adds to *taken and *missing.

@@ -183,7 +183,7 @@ static void try_process(
 		round->left_over++;
 		return;
 	}
-	int r = tp_pid_find(&target, process, &err);
+	int r = tp_pid_find(&target, process, all->options->attach.force, &err);
 	// A process that is not ours, or has ended, was not meant.
 	if (r == TP_ERR_NOT_FOUND) {
 		round->strange++;

@@ -37,8 +37,10 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    wanted->argv[0]);
 	if (attach->stream_name && (attach->file || attach->offset || attach->force))
 		return tp_options_usage("'--stream' and '--attach' cannot be combined");
-	if (!attach->file && (attach->offset || (attach->force && !attach->place.path)))
-		return tp_options_usage("'--offset' and '--force' need '--attach'");
+	if (!attach->file && attach->offset)
+		return tp_options_usage("'--offset' needs '--attach'");
+	if (!attach->file && attach->force && !attach->place.path && !attach->late)
+		return tp_options_usage("'--force' needs '--attach', '--pid' or '--all'");
 	if (attach->offset && tee && tee->at_start)
 		return tp_options_usage(
 		    "'%s' programs look for the log at the file's beginning: leave '--offset' out",
@@ -241,6 +243,7 @@ int tp_record_attach_prepare(
 	wanted->watch = (pid_t)attach->pid;
 	wanted->late = attach->late;
 	wanted->late_off = wanted->start_off;
+	wanted->late_forced = attach->force;
 	wanted->start_off |= attach->late;
 	wanted->duration_ns = attach->duration_ns;
 	wanted->timeout_ms = timeout_ms;

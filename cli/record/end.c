@@ -195,11 +195,6 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	if (counts->stunted)
 		tp_command_warn(
 		    "/dev/shm ran full, so the log was smaller than allowed: make room there");
-	if (counts->output_gone)
-		tp_command_warn(
-		    "'%s' was moved, removed or replaced while it was written: the file there now "
-		    "is not this trace",
-		    options->wanted.output);
 	if (counts->log_gone_bytes)
 		tp_command_warn(
 		    "%llu KiB of the shared log were lost: '%s' has damaged the log's file, or "
@@ -236,10 +231,16 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
 {
 	char shown[PATH_MAX];
 	tp_shown_name(shown, options->wanted.output);
-	tp_command_tell("%llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
-	    (unsigned long long)counts->records, (unsigned long long)counts->threads,
-	    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
-	    (unsigned long long)counts->lost, (double)counts->file_bytes / 1e6, shown);
+	if (counts->older_stays)
+		tp_command_tell(
+		    "nothing was recorded in %.2f s, so no trace was written: '%s' is the older one",
+		    (double)counts->elapsed_ns / 1e9, shown);
+	else
+		tp_command_tell(
+		    "%llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
+		    (unsigned long long)counts->records, (unsigned long long)counts->threads,
+		    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
+		    (unsigned long long)counts->lost, (double)counts->file_bytes / 1e6, shown);
 	if (counts->hurried)
 		fprintf(stderr, "; %llu of %llu chunks are not compressed, for lack of time",
 		    (unsigned long long)counts->hurried, (unsigned long long)counts->chunks);
@@ -252,7 +253,8 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
 		fprintf(stderr, "; %s", how);
 	// Calls may have been counted, which are no records.
 	char word[TP_SHELL_WORD_SIZE];
-	if (can_be_read && (counts->attach != TEEPERF_ATTACH_NONE || counts->records))
+	if (can_be_read && !counts->older_stays &&
+	    (counts->attach != TEEPERF_ATTACH_NONE || counts->records))
 		fprintf(stderr, "; %steeperf analyze %s", tp_edition.next,
 		    tp_shell_word(word, options->wanted.output));
 	fputc('\n', stderr);

@@ -108,8 +108,9 @@ const struct tp_option tp_record_option_table[] = {
 	"launcher"),
     TP_OPT_SIZE(0, "offset", OF(attach.offset), "SIZE",
 	"with '--attach', put the log at this offset in FILE, after memory that has other uses"),
-    TP_OPT_BOOL(
-	0, "force", OF(attach.force), "with '--attach', overwrite FILE even if it is not a log"),
+    TP_OPT_BOOL(0, "force", OF(attach.force),
+	"with '--attach', overwrite FILE even if it is not a log; with "
+	"'--pid' or '--all', attach even to a program with a seccomp filter"),
     TP_OPT_STRING(0, "stream", OF(attach.stream_name), "SOURCE",
 	"read the log from a stream: a file, a pipe, '-', or a connection to unix:PATH or "
 	"vsock:[CID]:PORT"),

@@ -14,17 +14,27 @@
 #include "common/array.h"
 
 enum {
-	ROUNDS = 21, // of which the median counts; interrupted rounds lie at the upper end
-	CALLS = 2000,
-	SOFT_CALLS = 4000, // shorter ones, so that the line moves between the cores now and then
-	WORK_CALLS = 400,
-	SOFT_WORK_CALLS = 1000,
+	// Of so many rounds the least quarter counts; interrupted rounds lie at the upper end. Each
+	// is short, so that a busy machine leaves a quarter of them alone.
+	ROUNDS = 84,
+	ROUNDS_LEAST = 20, // where a look at the clock is slow
+	CALLS = 500,
+	SOFT_CALLS = 1000, // shorter ones, so that the line moves between the cores now and then
+	WORK_CALLS = 100,
+	SOFT_WORK_CALLS = 250,
+	GLANCES = 32,
+	GLANCES_LEAST = 4,
+	GLANCE_CALLS = 100,
 	FENCES = 4, // some 20 ns
 	STEPS = 30, // some 40 ns
 	WAITS = 1000,
 	WAIT_BEFORE_NS = 3000, // longer than the usual period
 	SLOTS_SIZE = 65536,    // a chunk of the log
 };
+
+// Longer than usual: a slow clock, or a busy machine, gets fewer rounds.
+static const double ROUNDS_MOST_NS = 30e6;
+static const double GLANCES_MOST_NS = 2e6;
 
 #define UNLIKELY(condition) __builtin_expect((condition), 0)
 
@@ -199,10 +209,27 @@ static double median(double *values, size_t count)
 	return values[count / 2];
 }
 
+// The mean of the least quarter.
+static double least_quarter(double *values, int count)
+{
+	qsort(values, (size_t)count, sizeof(values[0]), compare);
+	const int few = count / 4 ? count / 4 : 1;
+	double sum = 0;
+	for (int i = 0; i < few; i++)
+		sum += values[i];
+	return sum / few;
+}
+
 // The first round warms up.
 static int kept(int round)
 {
 	return round < 0 ? 0 : round;
+}
+
+// Whether there is time for another round after ROUND of them, which began at START_NS.
+static bool goes_on(int round, double start_ns)
+{
+	return round < ROUNDS && (round < ROUNDS_LEAST || now_ns() - start_ns < ROUNDS_MOST_NS);
 }
 
 // Of a call with its return, in nanoseconds: between its looks at the clock, and around them.
@@ -213,22 +240,26 @@ struct parts {
 static struct parts measure_bare(bool soft, double *untimed)
 {
 	const uint64_t calls = soft ? SOFT_CALLS : CALLS;
+	const double start = now_ns();
 	double nothing[ROUNDS];
 	double timed[ROUNDS];
 	double without_time[ROUNDS];
 	double part[ROUNDS];
-	for (int i = -1; i < ROUNDS; i++) {
-		nothing[kept(i)] = time_calls(call_nothing, calls, NO_WORK);
-		without_time[kept(i)] = time_calls(call_untimed, calls, NO_WORK);
-		timed[kept(i)] = time_calls(call_timed, calls, NO_WORK);
-		part[kept(i)] = part_of(writer.slots, calls * 2);
+	int count = -1;
+	for (; goes_on(count, start); count++) {
+		const int i = kept(count);
+		nothing[i] = time_calls(call_nothing, calls, NO_WORK);
+		without_time[i] = time_calls(call_untimed, calls, NO_WORK);
+		timed[i] = time_calls(call_timed, calls, NO_WORK);
+		part[i] = part_of(writer.slots, calls * 2);
 	}
-	const double without = median(nothing, ROUNDS);
-	const double all = median(timed, ROUNDS) - without;
-	*untimed = median(without_time, ROUNDS) - without;
+	const double without = least_quarter(nothing, count);
+	const double with = least_quarter(timed, count);
+	const double all = with - without;
+	*untimed = least_quarter(without_time, count) - without;
 	// Between its looks at the clock the call has no work of its own: all that passes there is
-	// what recording costs.
-	const double in = median(timed, ROUNDS) * median(part, ROUNDS);
+	// what recording costs. A round that was interrupted is far off at either end.
+	const double in = with * median(part, (size_t)count);
 	// A soft clock hardly moves meanwhile, or not at all if its thread has no processor: half
 	// is inside then.
 	const double inside = soft || in > all ? all / 2 : in;
@@ -240,18 +271,26 @@ static inline __attribute__((always_inline)) struct parts measure_work(
     enum work work, void (*plain)(void), void (*recorded)(void), bool soft)
 {
 	const uint64_t calls = soft ? SOFT_WORK_CALLS : WORK_CALLS;
-	double all[ROUNDS];
-	double in[ROUNDS];
-	for (int i = -1; i < ROUNDS; i++) {
-		const double without = time_calls(plain, calls, work);
-		const double hollow = time_calls(call_nothing, calls, work);
-		const double with = time_calls(recorded, calls, work);
-		all[kept(i)] = with - without;
-		in[kept(i)] = soft ? (with - without) / 2
-				   : with * part_of(writer.slots, calls * 2) - (without - hollow);
+	const double start = now_ns();
+	double without[ROUNDS];
+	double hollow[ROUNDS];
+	double with[ROUNDS];
+	double part[ROUNDS];
+	int count = -1;
+	for (; goes_on(count, start); count++) {
+		const int i = kept(count);
+		without[i] = time_calls(plain, calls, work);
+		hollow[i] = time_calls(call_nothing, calls, work);
+		with[i] = time_calls(recorded, calls, work);
+		part[i] = part_of(writer.slots, calls * 2);
 	}
-	const double inside = median(in, ROUNDS);
-	return (struct parts){inside, median(all, ROUNDS) - inside};
+	const double plain_ns = least_quarter(without, count);
+	const double recorded_ns = least_quarter(with, count);
+	const double all = recorded_ns - plain_ns;
+	const double inside = soft ? all / 2
+				   : recorded_ns * median(part, (size_t)count) -
+					 (plain_ns - least_quarter(hollow, count));
+	return (struct parts){inside, all - inside};
 }
 
 static void add_off(struct tp_event_cost *cost, struct parts elsewhere)
@@ -284,11 +323,10 @@ static double measure_wait(const volatile uint64_t *word)
 	return fmax(0, median(with, WAITS) - median(without, WAITS));
 }
 
-bool tp_event_cost_measure(
-    struct tp_event_cost *cost, uint32_t clock, const volatile uint64_t *word)
+// The writer as a thread of a recorded program. False: this machine lacks the clock, or memory.
+static bool prepare(uint32_t clock, const volatile uint64_t *word)
 {
 	const bool soft = TEEPERF_CLOCK_IS_SOFT(clock);
-	*cost = (struct tp_event_cost){0};
 	if (soft ? !word : !tp_clock_is_hardware(clock))
 		return false;
 	writer.slots = aligned_alloc(SLOTS_SIZE, SLOTS_SIZE);
@@ -298,6 +336,40 @@ bool tp_event_cost_measure(
 		      : clock == TEEPERF_CLOCK_TSC_ORDERED ? TEEPERF_GATE_ORDERED
 							   : TEEPERF_GATE_HARDWARE;
 	writer.block.counter = (const uint64_t *)word;
+	return true;
+}
+
+// However busy the machine is, one of them is not interrupted.
+static double glance(void)
+{
+	double with = INFINITY;
+	double without = INFINITY;
+	const double start = now_ns();
+	for (int i = 0; i < GLANCES && (i < GLANCES_LEAST || now_ns() - start < GLANCES_MOST_NS);
+	     i++) {
+		without = fmin(without, time_calls(call_nothing, GLANCE_CALLS, NO_WORK));
+		with = fmin(with, time_calls(call_timed, GLANCE_CALLS, NO_WORK));
+	}
+	return fmax(0, with - without);
+}
+
+double tp_event_cost_least(uint32_t clock, const volatile uint64_t *word)
+{
+	if (!prepare(clock, word))
+		return 0;
+	const double least = glance();
+	free(writer.slots);
+	return least;
+}
+
+bool tp_event_cost_measure(
+    struct tp_event_cost *cost, uint32_t clock, const volatile uint64_t *word)
+{
+	const bool soft = TEEPERF_CLOCK_IS_SOFT(clock);
+	*cost = (struct tp_event_cost){0};
+	if (!prepare(clock, word))
+		return false;
+	cost->least_ns = glance();
 	double untimed;
 	const struct parts bare = measure_bare(soft, &untimed);
 	const struct parts fenced = measure_work(FENCED, call_fenced, call_fenced_timed, soft);

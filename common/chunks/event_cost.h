@@ -27,6 +27,8 @@ struct tp_event_cost {
 	 * hides that
 	 */
 	double wait_ns;
+	/* the shortest of many such calls, measured beside them; 0: not known */
+	double least_ns;
 };
 
 /*
@@ -34,6 +36,26 @@ struct tp_event_cost {
  * shared: part of *_off_ns.
  */
 #define TP_EVENT_COST_DRIFT 0.1
+
+/*
+ * A call with its return costs 10 to 100 ns; more than this only where a look at the clock traps.
+ */
+#define TP_EVENT_COST_MOST_NS 400.0
+
+/*
+ * Whether no call can cost ALL_NS: it is several times LEAST_NS, 0 if that is not known. Then
+ * something else had the processor while that was measured.
+ */
+static inline bool tp_event_cost_is_absurd(double all_ns, double least_ns)
+{
+	return all_ns > (least_ns > 0 ? least_ns * 4 + 40 : TP_EVENT_COST_MOST_NS);
+}
+
+/*
+ * The least that a call costs, in nanoseconds, as some thousand calls show in some tenth of a
+ * millisecond, however busy the machine is. Arguments as below; 0: this machine lacks the clock.
+ */
+double tp_event_cost_least(uint32_t clock, const volatile uint64_t *word);
 
 /*
  * Takes ten to thirty milliseconds. CLOCK as in log.h; WORD is the counter word of a soft clock,

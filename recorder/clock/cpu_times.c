@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cpu_times.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 
 #include <teeperf/trace.h>
 
+#include "common/array.h"
 #include "host_clock.h"
 #include "recorder/region/proc.h"
 
@@ -63,6 +65,45 @@ static void open_folder(struct tp_cpu_times *times)
 		times->hidden = true;
 }
 
+static int by_tid(const void *a, const void *b)
+{
+	const struct tp_cpu_base *x = a;
+	const struct tp_cpu_base *y = b;
+	return TP_COMPARE(x->tid, y->tid);
+}
+
+// What its threads have had so far.
+static void find_bases(struct tp_cpu_times *times)
+{
+	char path[32];
+	uint64_t room = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)times->pid);
+	DIR *folder = times->hidden ? NULL : opendir(path);
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		struct tp_cpu_base base = {.tid = (pid_t)atoi(entry->d_name)};
+		if (base.tid <= 0 ||
+		    read_task(times->folder, base.tid, &base.cpu_ns, &base.delay_ns))
+			continue;
+		if (!TP_GROW(times->bases, room, times->base_count + UINT64_C(1)))
+			break;
+		times->bases[times->base_count++] = base;
+	}
+	if (folder)
+		closedir(folder);
+	if (times->base_count)
+		qsort(times->bases, times->base_count, sizeof(times->bases[0]), by_tid);
+}
+
+// What thread TID, which has had CPU_NS, had had before; one that has had less is another one.
+static struct tp_cpu_base base_of(const struct tp_cpu_times *times, uint64_t tid, uint64_t cpu_ns)
+{
+	const struct tp_cpu_base key = {.tid = tid > INT_MAX ? 0 : (pid_t)tid};
+	const struct tp_cpu_base *base =
+	    times->base_count ? bsearch(&key, times->bases, times->base_count, sizeof(key), by_tid)
+			      : NULL;
+	return base && base->cpu_ns <= cpu_ns ? *base : (struct tp_cpu_base){0};
+}
+
 int tp_cpu_times_init(struct tp_cpu_times *times, const struct tp_region *region, pid_t pid,
     bool old, struct tp_err *err)
 {
@@ -74,11 +115,8 @@ int tp_cpu_times_init(struct tp_cpu_times *times, const struct tp_region *region
 		open_folder(times);
 	}
 	if (pid > 0 && old) {
-		uint64_t delay_ns;
 		times->base_ns = tp_cpu_times_of(pid);
-		if (times->hidden ||
-		    read_task(times->folder, pid, &times->base_first_ns, &delay_ns))
-			times->base_first_ns = 0;
+		find_bases(times);
 	}
 	times->threads = calloc(TP_REGION_THREADS, sizeof(*times->threads));
 	if (times->threads)
@@ -92,7 +130,10 @@ void tp_cpu_times_release(struct tp_cpu_times *times)
 		close(times->folder);
 	times->folder = -1;
 	free(times->threads);
+	free(times->bases);
 	times->threads = NULL;
+	times->bases = NULL;
+	times->base_count = 0;
 	pthread_mutex_destroy(&times->lock);
 }
 
@@ -134,14 +175,15 @@ static bool look_at_thread(struct tp_cpu_times *times, uint32_t number, bool end
 	uint64_t cpu_ns;
 	uint64_t delay_ns;
 	const int error = read_task(times->folder, (pid_t)tid, &cpu_ns, &delay_ns);
-	if (first && !error)
-		cpu_ns -= cpu_ns < times->base_first_ns ? cpu_ns : times->base_first_ns;
+	const struct tp_cpu_base base = base_of(times, tid, error ? 0 : cpu_ns);
+	if (!error)
+		cpu_ns -= base.cpu_ns;
 	// Fewer than before: the number is another thread's now.
 	seen->gone = error == ENOENT || error == ESRCH || (!error && cpu_ns < seen->cpu_ns);
 	if (error || seen->gone)
 		return true;
 	seen->cpu_ns = cpu_ns;
-	seen->delay_ns = delay_ns;
+	seen->delay_ns = delay_ns - (delay_ns < base.delay_ns ? delay_ns : base.delay_ns);
 	seen->exact = ended && first;
 	return true;
 }
@@ -200,6 +242,31 @@ uint64_t tp_cpu_times_now(struct tp_cpu_times *times)
 	return cpu_ns;
 }
 
+void tp_cpu_times_join(struct tp_cpu_times *times, pid_t pid)
+{
+	pthread_mutex_lock(&times->lock);
+	times->pid = pid;
+	times->hidden = false;
+	times->late = true;
+	times->start_ns = times->next_ns = tp_clock_monotonic_ns();
+	open_folder(times);
+	times->base_ns = tp_cpu_times_of(pid);
+	find_bases(times);
+	pthread_mutex_unlock(&times->lock);
+}
+
+void tp_cpu_times_look_all(struct tp_cpu_times *times)
+{
+	pthread_mutex_lock(&times->lock);
+	if (find_process(times, 0)) {
+		const uint32_t count = times->has_tasks ? thread_count(times) : 0;
+		look_at_process(times, false);
+		for (uint32_t i = 0; i < count; i++)
+			look_at_thread(times, i, false);
+	}
+	pthread_mutex_unlock(&times->lock);
+}
+
 void tp_cpu_times_look_last(struct tp_cpu_times *times, pid_t pid)
 {
 	pthread_mutex_lock(&times->lock);
@@ -220,8 +287,11 @@ static struct teeperf_trace_cpu_thread entry_of(
 	struct teeperf_trace_cpu_thread entry = {
 	    .thread = number, .cpu_ns = seen->cpu_ns, .delay_ns = seen->delay_ns};
 	uint64_t told = thread->cpu_ns;
-	if (times->has_tasks && thread->os_tid == (uint64_t)times->pid)
-		told -= told < times->base_first_ns ? told : times->base_first_ns;
+	// Of all its life; in another world of numbers nothing says what it had before.
+	if (times->has_tasks)
+		told -= base_of(times, thread->os_tid, told).cpu_ns;
+	else if (times->late)
+		told = 0;
 	// A thread cannot have had more than all of them.
 	if (times->exact && told > times->cpu_ns)
 		told = 0;

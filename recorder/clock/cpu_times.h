@@ -24,6 +24,13 @@ struct tp_cpu_seen {
 	bool gone;  /* there is nothing more to see */
 };
 
+/* What a thread had had when the recording began. */
+struct tp_cpu_base {
+	pid_t tid;
+	uint64_t cpu_ns;
+	uint64_t delay_ns;
+};
+
 struct tp_cpu_times {
 	const struct tp_region *region;
 	pid_t pid;                   /* whose log it is; 0: not known yet */
@@ -33,8 +40,10 @@ struct tp_cpu_times {
 	bool has_tasks;              /* thread ids in the log are this machine's */
 	struct tp_cpu_seen *threads; /* TP_REGION_THREADS, by number */
 	uint32_t at;                 /* number of the thread to look at next */
-	uint64_t base_ns; /* of the process, and of its first thread: before it had the log */
-	uint64_t base_first_ns;
+	uint64_t base_ns;            /* of the process: before it had the log */
+	struct tp_cpu_base *bases;   /* of the threads that it had then, by rising numbers */
+	uint32_t base_count;
+	bool late; /* it ran already when the recording began */
 	uint64_t start_ns;
 	uint64_t next_ns; /* when to look next */
 	uint64_t cpu_ns;  /* of the process; 0: it was not seen */
@@ -59,11 +68,20 @@ int tp_cpu_times_init(struct tp_cpu_times *times, const struct tp_region *region
     bool old, struct tp_err *err);
 void tp_cpu_times_release(struct tp_cpu_times *times);
 
+/*
+ * It is process PID that has attached, which ran already: its time until now does not count. Nor
+ * does that of its threads; if there is no memory for these, they have none.
+ */
+void tp_cpu_times_join(struct tp_cpu_times *times, pid_t pid);
+
 /* Look, if it is time to. This and what follows may be called by any thread. */
 void tp_cpu_times_look(struct tp_cpu_times *times);
 
 /* The processor time of the process so far, looked at now; 0: it cannot be seen. */
 uint64_t tp_cpu_times_now(struct tp_cpu_times *times);
+
+/* Look at all there is: the process leaves the log, and runs on. */
+void tp_cpu_times_look_all(struct tp_cpu_times *times);
 
 /* Look at all there is, a last time: process PID has ended, and is not waited for yet. */
 void tp_cpu_times_look_last(struct tp_cpu_times *times, pid_t pid);

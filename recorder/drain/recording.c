@@ -49,6 +49,8 @@ static void add_facts(
 		    facts->cost.out_off_ns * 1000);
 	if (facts->has_cost && facts->cost.wait_ns > 0)
 		tp_buf_addf(buf, "cost_wait_ps=%.0f\n", facts->cost.wait_ns * 1000);
+	if (facts->has_cost && facts->cost.least_ns > 0)
+		tp_buf_addf(buf, "cost_least_ps=%.0f\n", facts->cost.least_ns * 1000);
 	if (facts->has_cost && facts->cost_age_ns)
 		tp_buf_addf(buf, "cost_age_s=%llu\n",
 		    (unsigned long long)(facts->cost_age_ns / 1000000000));

@@ -85,8 +85,33 @@ static void fail(struct tp_trace_writer *writer, int error)
 	    writer->error.what + length, sizeof(writer->error.what) - length, "%s", remedy(error));
 }
 
+static void fail_as_gone(struct tp_trace_writer *writer, const char *what)
+{
+	if (writer->failed)
+		return;
+	writer->failed = true;
+	tp_err_set(&writer->error, TP_ERR_SYSTEM, writer->path, "%s", what);
+}
+
+// Whether all that was written is still there: bytes after a hole of zeros would be no trace.
+static bool is_cut(struct tp_trace_writer *writer)
+{
+	struct stat info;
+	if (!writer->made || !writer->offset || fstat(writer->fd, &info) ||
+	    (uint64_t)info.st_size >= writer->offset)
+		return false;
+	fail_as_gone(writer,
+	    "was truncated while it was written, and what was recorded until then is lost: record "
+	    "again, into a file that nothing else writes");
+	close(writer->fd);
+	writer->fd = -1;
+	return true;
+}
+
 static void write_parts(struct tp_trace_writer *writer, struct iovec *parts, int count)
 {
+	if (is_cut(writer))
+		return;
 	uint64_t size = 0;
 	for (int i = 0; i < count; i++)
 		size += parts[i].iov_len;
@@ -99,8 +124,9 @@ static void write_parts(struct tp_trace_writer *writer, struct iovec *parts, int
 		tp_store_relaxed(&writer->offset, writer->offset + size);
 }
 
-// Move a regular file at writer->path to PATH.old. 0 if no such file is in the way any more; *type
-// is then what else is there (a file type of stat, 0: nothing).
+// Move a regular file at writer->path to PATH.old, or, if there is one that is worth keeping until
+// there is a new trace, next to it. 0 if no such file is in the way any more; *type is then what
+// else is there (a file type of stat, 0: nothing).
 static int move_aside(struct tp_trace_writer *writer, mode_t *type, struct tp_err *err)
 {
 	struct stat info;
@@ -111,9 +137,20 @@ static int move_aside(struct tp_trace_writer *writer, mode_t *type, struct tp_er
 		*type = info.st_mode & S_IFMT;
 		return 0;
 	}
+	char *aside = NULL;
 	if (asprintf(&writer->old_path, "%s.old", writer->path) < 0) {
 		writer->old_path = NULL;
 		return tp_err_memory(err, NULL);
+	}
+	if (!lstat(writer->old_path, &info) && S_ISREG(info.st_mode)) {
+		if (asprintf(&aside, "%s-%d", writer->old_path, (int)getpid()) < 0) {
+			free(writer->old_path);
+			writer->old_path = NULL;
+			return tp_err_memory(err, NULL);
+		}
+		free(writer->old_path);
+		writer->old_path = aside;
+		writer->aside = true;
 	}
 	if (rename(writer->path, writer->old_path)) {
 		const int error = errno;
@@ -122,6 +159,23 @@ static int move_aside(struct tp_trace_writer *writer, mode_t *type, struct tp_er
 		return tp_err_system(err, error, writer->path, "cannot rename the older trace");
 	}
 	return 0;
+}
+
+// There is a new trace: the older one becomes PATH.old, and the one before it goes.
+static void settle(struct tp_trace_writer *writer)
+{
+	if (!writer->aside)
+		return;
+	writer->aside = false;
+	char *old_path;
+	if (asprintf(&old_path, "%s.old", writer->path) < 0)
+		return;
+	if (rename(writer->old_path, old_path)) {
+		free(old_path);
+		return;
+	}
+	free(writer->old_path);
+	writer->old_path = old_path;
 }
 
 // Links with such names are the system's: nobody else can have put them there, as below a
@@ -303,6 +357,8 @@ static void add(
 		tp_missing_add(&writer->missing, payload->chunk, payload->chunk_size);
 	else
 		tp_store_relaxed(&writer->chunks, writer->chunks + 1);
+	if (payload->chunk)
+		settle(writer);
 }
 
 // Whether a section is not even tried; then it is counted.
@@ -363,6 +419,11 @@ void tp_trace_writer_set_machine(struct tp_trace_writer *writer, uint32_t machin
 
 int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err)
 {
+	settle(writer);
+	if (writer->fd >= 0 && !is_cut(writer) && !tp_trace_writer_in_place(writer))
+		fail_as_gone(writer,
+		    "was moved, removed or replaced while it was written: the file there now is "
+		    "not this trace");
 	// Some file systems report a full disk or quota only here.
 	if (writer->fd >= 0) {
 		const int fd = writer->fd;

@@ -39,6 +39,8 @@ void tp_missing_add(struct tp_missing *missing, const struct teeperf_chunk *chun
 struct tp_trace_writer {
 	char *path;
 	char *old_path; /* where a file that was in the way went, NULL if none was */
+	/* until there is a chunk: that is not PATH.old yet, which is an older one */
+	bool aside;
 	int fd;
 	bool regular; /* a file proper: can be cut back and patched */
 	bool made;    /* it was not there before */
@@ -63,7 +65,8 @@ struct tp_trace_writer {
 
 /*
  * Create the file at `path` and write its header. A regular file that is there is renamed to
- * PATH.old first; pipes and devices are written into, but not with `only_new`, for a name that we
+ * PATH.old first, or, if there is one, when a chunk is written: a recording of nothing is discarded
+ * and leaves both; pipes and devices are written into, but not with `only_new`, for a name that we
  * made up; a link to a regular file is refused. Chunks are packed with `level` of zstd, unless that
  * makes one larger; 0: they are written as they are. On success end it with tp_trace_writer_close
  * or tp_trace_writer_discard.
@@ -107,10 +110,13 @@ void tp_trace_writer_make_room(struct tp_trace_writer *writer, uint64_t bytes);
  */
 bool tp_trace_writer_cut(struct tp_trace_writer *writer, uint64_t bytes);
 
-/* Close; 0 or the first failure, also copied to *err. */
+/*
+ * Close; 0 or the first failure, also copied to *err: it is one if the file is not what was written
+ * under its path.
+ */
 int tp_trace_writer_close(struct tp_trace_writer *writer, struct tp_err *err);
 
-/* Close, remove the file and put back what was in the way: nothing was recorded. */
+/* Close, remove the file and put back all that was there: nothing was recorded. */
 void tp_trace_writer_discard(struct tp_trace_writer *writer);
 
 #endif

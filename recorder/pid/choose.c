@@ -21,7 +21,8 @@
 #include "recorder/clock/host_clock.h"
 #include "recorder/region/proc.h"
 
-enum { CANDIDATES = 16, PATIENCE_MS = 5000, CRASHES_MAX = 3 };
+// For RINGS_MS a thread is looked for that is not in such a call.
+enum { CANDIDATES = 16, PATIENCE_MS = 5000, RINGS_MS = 1000, CRASHES_MAX = 3 };
 static const struct timespec NAP = {.tv_nsec = 1000 * 1000};
 
 // How willingly a thread is stopped, the less the better.
@@ -29,11 +30,15 @@ enum rank {
 	RANK_SLEEPS,  // in a system call that goes on as if nothing had been
 	RANK_RUNS,    // in the program's code
 	RANK_WAITS,   // in another system call: it may have done a part of its work
+	RANK_RINGS,   // in one that comes back without what it was to wait for
 	RANK_CHANGES, // it could not be seen
 	RANK_STUCK,   // the kernel holds it
 	RANK_ENDED,
 	RANKS,
 };
+
+// Not by its name, which older headers lack.
+enum { IO_URING_ENTER = 426 };
 
 static bool goes_on(long call)
 {
@@ -66,7 +71,10 @@ static enum rank rank_of(pid_t pid, pid_t tid)
 	if (!strncmp(text, "running", 7))
 		return RANK_RUNS;
 	const long call = strtol(text, NULL, 10);
-	return call < 0 ? RANK_CHANGES : goes_on(call) ? RANK_SLEEPS : RANK_WAITS;
+	return call < 0                 ? RANK_CHANGES
+	       : goes_on(call)          ? RANK_SLEEPS
+	       : call == IO_URING_ENTER ? RANK_RINGS
+					: RANK_WAITS;
 }
 
 struct candidates {
@@ -180,11 +188,12 @@ static void abandon(struct request *request, pid_t tid)
 }
 
 // One try with each thread that is fit. True: there is an answer, in request->status.
-static bool try_all(struct request *request, const struct candidates *found, int *crashes)
+static bool try_all(
+    struct request *request, const struct candidates *found, bool rings, int *crashes)
 {
 	struct tp_pid *target = request->target;
 	for (enum rank rank = 0; rank < RANK_STUCK; rank++)
-		for (int i = 0; i < found->counts[rank]; i++) {
+		for (int i = 0; i < found->counts[rank] && (rings || rank != RANK_RINGS); i++) {
 			uint64_t result = 0;
 			int error = 0;
 			switch (tp_pid_call_in(target, found->tids[rank][i], request->command,
@@ -232,7 +241,9 @@ static bool try_all(struct request *request, const struct candidates *found, int
 static void *serve(void *argument)
 {
 	struct request *request = argument;
-	const uint64_t end = tp_clock_monotonic_ns() + PATIENCE_MS * UINT64_C(1000000);
+	const uint64_t start = tp_clock_monotonic_ns();
+	const uint64_t end = start + PATIENCE_MS * UINT64_C(1000000);
+	const uint64_t rings = start + RINGS_MS * UINT64_C(1000000);
 	int crashes = 0;
 	struct candidates found;
 	request->target->late_count = 0;
@@ -240,7 +251,8 @@ static void *serve(void *argument)
 	    "no thread of process %d could be stopped: the kernel holds them all (state D)",
 	    (int)request->target->pid);
 	while (look(request->target->pid, &found)) {
-		if (try_all(request, &found, &crashes) || tp_clock_monotonic_ns() > end)
+		const uint64_t now = tp_clock_monotonic_ns();
+		if (try_all(request, &found, now > rings, &crashes) || now > end)
 			return NULL;
 		nanosleep(&NAP, NULL);
 	}

@@ -4,9 +4,11 @@
 #define _GNU_SOURCE
 #include "pid.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -270,8 +272,46 @@ static bool is_frozen(pid_t pid)
 	return frozen;
 }
 
+// How many filters we have ourselves, if the process is in the same container: it has the same ones
+// from there, and they let us make the calls that its runtime makes.
+static int common_filters(pid_t pid)
+{
+	char path[40];
+	struct stat its;
+	struct stat ours;
+	int count = 0;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	if (stat(path, &its) || stat("/proc/self/ns/pid", &ours) || its.st_ino != ours.st_ino ||
+	    !tp_proc_scan(getpid(), "status", "Seccomp_filters: %d", &count))
+		return 0;
+	return count;
+}
+
+// A thread that a seccomp filter of its own watches; 0: there is none. Whether the filter kills,
+// nobody can ask.
+static pid_t filtered_thread(pid_t pid)
+{
+	char path[40];
+	pid_t found = 0;
+	const int common = common_filters(pid);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *folder = opendir(path);
+	for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
+		int mode = 0;
+		int count = INT_MAX; // before Linux 5.9
+		snprintf(path, sizeof(path), "task/%.16s/status", entry->d_name);
+		if (atoi(entry->d_name) > 0 && tp_proc_scan(pid, path, "Seccomp: %d", &mode) &&
+		    mode == 2 &&
+		    (!tp_proc_scan(pid, path, "Seccomp_filters: %d", &count) || count > common))
+			found = (pid_t)atoi(entry->d_name);
+	}
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
 // What /proc says of it before anybody looks into its memory.
-static int check_process(pid_t pid, struct tp_err *err)
+static int check_process(pid_t pid, bool forced, struct tp_err *err)
 {
 	int number = 0;
 	char state = '?';
@@ -303,6 +343,13 @@ static int check_process(pid_t pid, struct tp_err *err)
 		    (int)pid);
 	if (tp_proc_scan(pid, "status", "TracerPid: %d", &number) && number)
 		return tp_pid_traced(pid, number, err);
+	number = forced ? 0 : filtered_thread(pid);
+	if (number)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "thread %d of process %d has a seccomp filter, which may kill it for a system "
+		    "call of the runtime (openat, mmap, fstat, close, munmap, prctl, gettid): if "
+		    "it allows these, or returns errors, give '--force'",
+		    number, (int)pid);
 	return 0;
 }
 
@@ -365,7 +412,7 @@ static int judge(
 	return 0;
 }
 
-int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err)
+int tp_pid_find(struct tp_pid *target, pid_t pid, bool forced, struct tp_err *err)
 {
 	*target = (struct tp_pid){.pid = pid};
 #if !defined(__x86_64__)
@@ -375,7 +422,7 @@ int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err)
 #endif
 	struct sight sight = {.memory = -1};
 	char path[64];
-	int r = check_process(pid, err);
+	int r = check_process(pid, forced, err);
 	if (r)
 		return r;
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);

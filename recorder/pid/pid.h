@@ -40,8 +40,11 @@ struct tp_pid {
 	int late_count;
 };
 
-/* Find its runtime. An error says why the process cannot be recorded, and what to do about it. */
-int tp_pid_find(struct tp_pid *target, pid_t pid, struct tp_err *err);
+/*
+ * Find its runtime. An error says why the process cannot be recorded, and what to do about it.
+ * FORCED: a seccomp filter, which might kill the process, is no such reason.
+ */
+int tp_pid_find(struct tp_pid *target, pid_t pid, bool forced, struct tp_err *err);
 
 /*
  * Call the runtime, with PATH (of less than TEEPERF_LATE_PATH_SIZE bytes, as the process sees it)

@@ -158,6 +158,8 @@ static void parts_make_up_the_whole(void **state)
 	assert_true(taken && missing);
 }
 
+// Behind another one.
+#define LEAST(least) "\"\n\tline \"cost_least_ps=" least
 #define COSTS(in, out, untimed)                                                 \
 	"clock kind=tsc hz=1000000000\nhost\n\tline \"cost_in_ps=" in           \
 	"\"\n\tline \"cost_out_ps=" out "\"\n\tline \"cost_untimed_ps=" untimed \
@@ -175,7 +177,7 @@ static void only_what_can_be_true(void **state)
 	    {COSTS("10000", "0", "0"), true, 0, 190},
 	    {COSTS("0", "0", "0"), true, 0, 200},
 	    // No time is left, and that is said.
-	    {COSTS("100000000", "100000000", "100000000"), true, 1, 0},
+	    {COSTS("100000000", "100000000", "100000000" LEAST("100000000")), true, 1, 0},
 	    {COSTS("100000001", "0", "0"), false, 1, 200},
 	    {COSTS("18446744073709551626", "0", "0"), false, 1, 200},
 	    {COSTS("1e3", "-1", "nan"), false, 3, 200},
@@ -384,6 +386,52 @@ static void short_calls_bring_their_looks(void **state)
 	end();
 }
 
+// COSTS are lines of a host; a thousand calls of 20 ns, and whether times are as recorded.
+static bool is_raw(const char *clock, const char *costs, bool *far)
+{
+	struct tp_buf text;
+	tp_buf_init(&text);
+	tp_buf_addf(&text,
+	    "clock kind=%s hz=1000000000\nhost\n\tline \"cost_untimed_ps=1000\"\n%s\"\nchunk\n",
+	    clock, costs);
+	for (unsigned i = 0; i < 1000; i++)
+		tp_buf_addf(
+		    &text, "\t%u enter 0x1000\n\t%u exit 0x1000\n", 100 + i * 30, 120 + i * 30);
+	tp_buf_add_string(&text, "end start=0 end=100000\n");
+	assert_false(text.failed);
+	tp_buf_add_char(&text, '\0');
+	analyse(text.data, true);
+	const bool raw = !analysis.compensation.applied;
+	assert_int_equal(analysis.functions[0].self, raw ? 20000 : 0);
+	assert_int_equal(analysis.compensation.absurd, raw);
+	*far = tp_compensation_is_far(&analysis.compensation, &analysis.time);
+	end();
+	tp_buf_release(&text);
+	return raw;
+}
+
+#define PAIR(in, out) "\tline \"cost_in_ps=" in "\"\n\tline \"cost_out_ps=" out
+
+// A cost that no call has takes nothing off; one that these calls cannot have is said to be wrong.
+static void no_call_costs_so_much(void **state)
+{
+	(void)state;
+	bool far;
+	assert_true(is_raw("tsc", PAIR("1787000", "1777000"), &far));
+	assert_false(far);
+	assert_true(is_raw("tsc", PAIR("400000", "1000"), &far));
+	assert_false(is_raw("tsc", PAIR("399000", "1000"), &far));
+	// 379 ns are missing in each of 1000 calls: it would be told from 1 ms on.
+	assert_false(far);
+	// The shortest call shows whether a look at the clock traps.
+	assert_false(is_raw("tsc", PAIR("1787000", "1777000") LEAST("3000000"), &far));
+	assert_true(far);
+	assert_true(is_raw("tsc", PAIR("183000", "183000") LEAST("21000"), &far));
+	assert_true(is_raw("soft-tsc", PAIR("183000", "183000") LEAST("21000"), &far));
+	// Without it the waits of a soft clock are not known.
+	assert_false(is_raw("soft-tsc", PAIR("400000", "400000"), &far));
+}
+
 // The measured cost is a time, which no test can predict; but its parts are predictable.
 static void a_cost_has_parts(void **state)
 {
@@ -411,6 +459,7 @@ static void a_cost_has_parts(void **state)
 		assert_true(cost.out_ns >= 0);
 		assert_true(cost.in_ns + cost.out_ns > 0);
 		assert_true(cost.untimed_ns >= 0);
+		assert_true(cost.least_ns > 0);
 		assert_true(cost.in_off_ns >= cost.in_ns / 10 && cost.in_off_ns < 1e6);
 		assert_true(cost.out_off_ns >= cost.out_ns / 10 && cost.out_off_ns < 1e6);
 	}
@@ -427,6 +476,7 @@ int main(void)
 	    cmocka_unit_test(waits_are_for_looks),
 	    cmocka_unit_test(waits_are_for_each_stretch),
 	    cmocka_unit_test(short_calls_bring_their_looks),
+	    cmocka_unit_test(no_call_costs_so_much),
 	    cmocka_unit_test(a_cost_has_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 
 #include "recorder/cost_cache.h"
 
+#include <teeperf/abi.h>
 #include <teeperf/log.h>
 
 static char base[] = "/tmp/u-cost-cache-XXXXXX";
@@ -158,6 +160,65 @@ static void damaged(void **state)
 	assert_true(is_kept(&key));
 }
 
+// What one bad measurement has found decides the times of no later recording.
+static void not_believed(void **state)
+{
+	(void)state;
+	struct tp_cost_kept kept;
+	struct tp_cost_kept bad = given;
+	unlink(file);
+	bad.cost.in_ns = TP_EVENT_COST_MOST_NS;
+	tp_cost_cache_write(&key, &bad);
+	assert_false(is_kept(&key));
+	// Several times the shortest call beside it.
+	bad.cost.in_ns = 300;
+	bad.cost.least_ns = 20;
+	tp_cost_cache_write(&key, &bad);
+	assert_false(is_kept(&key));
+	bad.cost.least_ns = 100;
+	tp_cost_cache_write(&key, &bad);
+	assert_true(is_kept(&key));
+	// Less is always news; several times the last one never.
+	tp_cost_cache_write(&key, &given);
+	tp_cost_cache_write(&key, &bad);
+	assert_true(tp_cost_cache_read(&key, &kept));
+	assert_memory_equal(&kept.cost, &given.cost, sizeof(given.cost));
+	bad.cost.in_ns = 40;
+	tp_cost_cache_write(&key, &bad);
+	assert_true(tp_cost_cache_read(&key, &kept));
+	assert_true(kept.cost.in_ns == 40);
+}
+
+static uint64_t sum_of(const char *text, size_t size)
+{
+	return teeperf_hash_bytes(TEEPERF_HASH_START, text, size);
+}
+
+// A file of a version that kept anything.
+static void poisoned(void **state)
+{
+	(void)state;
+	char text[4096];
+	unlink(file);
+	tp_cost_cache_write(&key, &given);
+	text[load(text)] = '\0';
+	char *values = strstr(text, "1250 2500 125 ");
+	assert_non_null(values);
+	char rest[256];
+	snprintf(rest, sizeof(rest), "%s", values + strlen("1250 2500 125 "));
+	*strchr(rest, '\n') = '\0';
+	const size_t room = sizeof(text) - (size_t)(values - text);
+	for (int i = 0; i < 2; i++) {
+		const int size = snprintf(
+		    values, room, "%s %s\n", i ? "1250 2500 125" : "670000 1741000 125", rest);
+		const size_t whole = (size_t)(values - text) + (size_t)size;
+		snprintf(
+		    values + size, room - (size_t)size, "%016" PRIx64 "\n", sum_of(text, whole));
+		store(text, strlen(text));
+		assert_int_equal(is_kept(&key), i);
+	}
+}
+
 static void whose(void **state)
 {
 	(void)state;
@@ -217,7 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(found_again),
 	    cmocka_unit_test(other_conditions), cmocka_unit_test(old_ones),
-	    cmocka_unit_test(damaged), cmocka_unit_test(whose), cmocka_unit_test(no_file),
-	    cmocka_unit_test(no_place)};
+	    cmocka_unit_test(damaged), cmocka_unit_test(not_believed), cmocka_unit_test(poisoned),
+	    cmocka_unit_test(whose), cmocka_unit_test(no_file), cmocka_unit_test(no_place)};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

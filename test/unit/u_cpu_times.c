@@ -121,6 +121,56 @@ static void of_one_that_is_elsewhere_what_it_tells_is_all(void **state)
 	remove_log();
 }
 
+static uint64_t time_of(clockid_t clock)
+{
+	struct timespec time;
+	assert_int_equal(clock_gettime(clock, &time), 0);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+// One that ran already: neither its time before counts nor that of its threads, which have not
+// ended.
+static void of_one_that_ran_already_it_is_the_difference(void **state)
+{
+	(void)state;
+	struct teeperf_trace_cpu_thread thread;
+	make_log();
+	burn();
+	begin(-1, (uint64_t)getpid(), (uint64_t)gettid());
+	const uint64_t process_ns = time_of(CLOCK_PROCESS_CPUTIME_ID);
+	const uint64_t thread_ns = time_of(CLOCK_THREAD_CPUTIME_ID);
+	tp_cpu_times_join(&times, getpid());
+	const uint64_t start_ns = time_of(CLOCK_THREAD_CPUTIME_ID);
+	while (time_of(CLOCK_THREAD_CPUTIME_ID) < start_ns + 5000000)
+		;
+	tp_cpu_times_look_all(&times);
+	struct teeperf_trace_cpu cpu = result(&thread);
+	assert_int_equal(cpu.flags, TEEPERF_CPU_AT_LEAST);
+	assert_true(cpu.cpu_ns >= 5000000);
+	assert_true(cpu.cpu_ns <= time_of(CLOCK_PROCESS_CPUTIME_ID) - process_ns);
+	assert_int_equal(thread.flags, TEEPERF_CPU_AT_LEAST | TEEPERF_CPU_DELAY);
+	assert_true(thread.cpu_ns >= 1000000);
+	assert_true(thread.cpu_ns <= time_of(CLOCK_THREAD_CPUTIME_ID) - thread_ns);
+	// What it tells when it ends is of its whole life.
+	region.threads[0].ended = 1;
+	region.threads[0].cpu_ns = time_of(CLOCK_THREAD_CPUTIME_ID);
+	cpu = result(&thread);
+	assert_true(thread.cpu_ns <= region.threads[0].cpu_ns - thread_ns);
+	assert_true(cpu.cpu_ns <= time_of(CLOCK_PROCESS_CPUTIME_ID) - process_ns);
+	remove_log();
+	// With numbers of another world nothing can be taken off.
+	make_log();
+	begin(-1, 1, 1);
+	tp_cpu_times_join(&times, getpid());
+	region.threads[0].ended = 1;
+	region.threads[0].cpu_ns = UINT64_MAX / 2;
+	tp_cpu_times_look_all(&times);
+	cpu = result(&thread);
+	assert_int_equal(cpu.thread_count, 0);
+	assert_true(cpu.cpu_ns < UINT64_MAX / 4);
+	remove_log();
+}
+
 static void an_ended_process_is_exact_and_bounds_what_its_threads_tell(void **state)
 {
 	(void)state;
@@ -159,6 +209,7 @@ int main(void)
 	    cmocka_unit_test(a_process_with_the_log_is_looked_at),
 	    cmocka_unit_test(any_other_process_is_not),
 	    cmocka_unit_test(of_one_that_is_elsewhere_what_it_tells_is_all),
+	    cmocka_unit_test(of_one_that_ran_already_it_is_the_difference),
 	    cmocka_unit_test(an_ended_process_is_exact_and_bounds_what_its_threads_tell),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -423,6 +423,64 @@ static void an_older_trace_is_kept(void **state)
 	read_end();
 }
 
+static void nothing_replaces_no_trace(void **state)
+{
+	(void)state;
+	put(TRACE, "older");
+	put(TRACE ".old", "oldest");
+	assert_int_equal(tp_trace_writer_open(&writer, TRACE, false, 0, &err), 0);
+	assert_contents(TRACE ".old", "oldest");
+	tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "x=y\n", 4);
+	assert_contents(TRACE ".old", "oldest");
+	char aside[64];
+	snprintf(aside, sizeof(aside), "%s", writer.old_path);
+	assert_contents(aside, "older");
+	tp_trace_writer_discard(&writer);
+	assert_contents(TRACE, "older");
+	assert_contents(TRACE ".old", "oldest");
+	// A chunk does, and so does a trace without one whose end was wanted.
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tp_trace_writer_open(&writer, TRACE, false, 0, &err), 0);
+		if (i)
+			tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, "x", 1);
+		else
+			assert_int_equal(tp_trace_writer_close(&writer, &err), 0);
+		assert_contents(TRACE ".old", "older");
+		assert_int_not_equal(access(aside, F_OK), 0);
+		if (i)
+			tp_trace_writer_discard(&writer);
+		put(TRACE, "older");
+		put(TRACE ".old", "oldest");
+	}
+	unlink(TRACE);
+	unlink(TRACE ".old");
+}
+
+// What was done to the file while it was written is no success.
+static void a_trace_that_is_gone_is_none(void **state)
+{
+	(void)state;
+	for (int what = 0; what < 4; what++) {
+		start();
+		tp_trace_writer_add(&writer, TEEPERF_SECTION_HOST, "x=y\n", 4);
+		if (what < 2)
+			assert_int_equal(truncate(TRACE, what ? (off_t)writer.offset - 1 : 0), 0);
+		else
+			assert_int_equal(unlink(TRACE), 0);
+		if (what == 3)
+			put(TRACE, "theirs");
+		if (what)
+			tp_trace_writer_add(&writer, TEEPERF_SECTION_CHUNK, "x", 1);
+		assert_int_equal(tp_trace_writer_close(&writer, &err), TP_ERR_SYSTEM);
+		assert_string_equal(err.file, TRACE);
+		assert_non_null(
+		    strstr(err.what, what < 2 ? "was truncated" : "was moved, removed"));
+		if (what == 3)
+			assert_contents(TRACE, "theirs");
+		unlink(TRACE);
+	}
+}
+
 // A trace whose recorder was killed while it wrote a section.
 static void a_trace_is_gone_on_with(void **state)
 {
@@ -533,6 +591,8 @@ int main(void)
 	    cmocka_unit_test(as_many_as_make_room),
 	    cmocka_unit_test(chunks_are_packed),
 	    cmocka_unit_test(an_older_trace_is_kept),
+	    cmocka_unit_test(nothing_replaces_no_trace),
+	    cmocka_unit_test(a_trace_that_is_gone_is_none),
 	    cmocka_unit_test(a_trace_is_gone_on_with),
 	    cmocka_unit_test(paths_that_cannot_be_written),
 	    cmocka_unit_test(links_lead_nowhere),

@@ -88,6 +88,8 @@ exec 3>commands
 await forbids.out ready
 await_true "grep -q '^Seccomp:.*2' /proc/$begun/status" 'the filter'
 expect 1 "$TEEPERF" record --pid "$begun" --size 16M -o none.trace
+says 'has a seccomp filter, which may kill it .*--force' err
+expect 1 "$TEEPERF" record --force --pid "$begun" --size 16M -o none.trace
 says 'could not run the runtime: .*seccomp' err
 exec 3>&-
 ended 6 forbids

@@ -61,6 +61,24 @@ says "lacks the last [0-9]+ chunks" err
 facts cut.trace end_sections=1 exit=1/7 threads=1
 [ "$(fact records)" -gt 100000 ] || fail "only $(fact records) records were kept"
 
+# A trace that is no longer there, or no longer whole, is no success.
+for what in ': >' 'rm' 'mkdir away && mv' 'rm -r ../folder #'; do
+	mkdir -p folder
+	moved=
+	[ "$what" != 'mkdir away && mv' ] || moved=away
+	code=0
+	(
+		cd folder
+		"$TEEPERF" record -o x.trace -- sh -c "../fake 10 0; $what x.trace $moved"
+	) 2>err || code=$?
+	[ $code = 1 ] || fail "'$what': exit status $code, $(cat err)"
+	grep -E "'x.trace': was (truncated|moved, removed or replaced) while it was written" err >told ||
+		fail "'$what': $(cat err)"
+	[ "$(wc -l <told)" = 1 ] || fail "'$what' is told more than once"
+	! grep 'next:' err || fail "suggests to analyze what is not there"
+	rm -rf folder
+done
+
 # A pipe takes a trace too.
 expect 0 sh -c '"$TEEPERF" record -q -o /dev/stdout ./fake 100 0 | cat >piped.trace'
 facts piped.trace records=100 end_sections=1

@@ -22,6 +22,32 @@ says "interpreter that does not exist" err
 facts teeperf.trace records=10
 [ ! -e teeperf.trace.old ] || fail "a trace was put aside for nothing"
 
+# Nor does any of these, or a program without instrumentation, cost an older trace.
+expect 0 "$TEEPERF" record ./fake 20 0
+says "the older trace is now 'teeperf.trace.old'" err
+facts teeperf.trace.old records=10
+touch before after
+ls >before
+for program in ./no-such-program ./script no-such-program true true; do
+	code=0
+	"$TEEPERF" record $program 2>err || code=$?
+	case $program in
+	true) expected=0 ;;
+	*) expected=127 ;;
+	esac
+	[ $code = $expected ] || fail "$program: exit status $code"
+	facts teeperf.trace records=20
+	facts teeperf.trace.old records=10
+done
+says "nothing was recorded in .*, so no trace was written: 'teeperf.trace' is the older one" err
+! grep 'next:' err || fail "suggests to analyze an older trace"
+ls >after
+diff before after || fail "files were left behind"
+expect 0 "$TEEPERF" record ./fake 30 0
+says "the older trace becomes 'teeperf.trace.old' as soon as something is recorded" err
+facts teeperf.trace.old records=20
+rm teeperf.trace teeperf.trace.old
+
 expect 3 "$TEEPERF" record sh -c 'echo "$TEEPERF_LOG" >path; exit 3'
 says "'sh' ran without recording: it is not built with 'teeperf cc'" err
 says '; the program exited with 3$' err
