@@ -119,7 +119,7 @@ static void begin(struct shares *shares, uint32_t node, uint64_t time)
 	outermost->cost = shares->at < thread->count ? thread->pieces[shares->at].cost : 0;
 }
 
-// The outermost call of a function ends: all calls inside have told their costs.
+// The outermost call of a function ends: the costs of all calls inside are known.
 static void add_with_callees(struct shares *shares, uint32_t number, uint64_t time)
 {
 	const struct outermost *outermost = &shares->outermost[number];
@@ -169,7 +169,7 @@ static void on_leave(void *context, const struct tp_call *call)
 		end(shares, call->end, cost);
 		return;
 	}
-	// Its stack was left for good: its time has been told, and its cost is told now.
+	// Its stack was left for good: its time is known, and its cost comes now.
 	const uint32_t number = number_of(shares, call->node);
 	const uint64_t count = shares->thread->count;
 	if (!count)
