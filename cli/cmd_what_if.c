@@ -37,6 +37,7 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST", "show these columns, by title"),
     TP_OPT_STRING(0, "limit", &limit_text, "N",
 	"predict for the N functions that ran longest, or for all if N is 0 (default: 20)"),
+    TP_OPEN_COSTS(open_options),
     TP_OPT_BOOL(
 	0, "strict", &open_options.strict, "exit with 1 if events were lost or are missing"),
     TP_OPEN_SYMBOLS(open_options),
@@ -121,8 +122,6 @@ static int run(int argc, char **argv)
 	if (status)
 		return status;
 	struct tp_open_trace open = {.trace.source.fd = -1};
-	// What the switches are of is times as they were recorded.
-	open_options.raw = true;
 	status = tp_open_trace(&open, argv[0], &open_options);
 	if (!status) {
 		if (wanted.view.format != TP_FORMAT_TABLE)

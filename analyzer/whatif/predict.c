@@ -105,6 +105,28 @@ static int choose_functions(struct work *work, struct tp_err *err)
 
 // ---- what becomes of the run
 
+// Ticks of the model on the scale of the measured time.
+static double scaled(const struct tp_predictions *result, double ticks)
+{
+	return result->replayed > 0 ? ticks / result->replayed * result->measured : 0;
+}
+
+// What becomes of the run without what recording has cost.
+static int predict_net(struct work *work, struct tp_err *err)
+{
+	struct tp_predictions *result = work->result;
+	double costs = 0;
+	double ticks;
+	for (uint32_t i = 0; i < work->run.thread_count; i++)
+		for (uint64_t j = 0; j < work->run.threads[i].count; j++)
+			costs += work->run.threads[i].pieces[j].cost;
+	result->ran -= costs < (double)result->ran ? (uint64_t)(costs + 0.5) : result->ran;
+	if (tp_run_simulate(&work->run, NULL, 0, &ticks))
+		return tp_err_memory(err, work->analysis->trace->source.name);
+	result->net = scaled(result, ticks);
+	return 0;
+}
+
 static int predict_one(struct work *work, uint32_t function, const double *in, struct tp_err *err)
 {
 	struct tp_predictions *result = work->result;
@@ -118,7 +140,7 @@ static int predict_one(struct work *work, uint32_t function, const double *in, s
 		double ticks;
 		if (tp_run_simulate(&work->run, in, item->speedup, &ticks))
 			return tp_err_memory(err, work->analysis->trace->source.name);
-		item->time = result->replayed > 0 ? ticks / result->replayed * result->measured : 0;
+		item->time = scaled(result, ticks);
 		result->count++;
 	}
 	return 0;
@@ -141,6 +163,8 @@ static int predict_all(struct work *work, struct tp_err *err)
 		code = in ? tp_run_shares(&work->run, work->functions + begin, count,
 				work->options->callees, in, err)
 			  : tp_err_memory(err, name);
+		if (!code && !begin)
+			code = predict_net(work, err);
 		for (uint32_t i = 0; !code && i < count; i++)
 			code = predict_one(
 			    work, work->functions[begin + i], in + i * work->run.piece_count, err);
@@ -192,6 +216,7 @@ int tp_predict(struct tp_predictions *predictions, const struct tp_analysis *ana
 		code = choose_functions(&work, err);
 	if (!code) {
 		predictions->measured = (double)(work.run.to - work.run.from);
+		predictions->net = predictions->measured;
 		predictions->ran = work.run.ran;
 		predictions->waited = work.run.waited;
 		predictions->stood = work.run.stood;

@@ -29,7 +29,12 @@ struct tp_prediction {
 struct tp_predictions {
 	double measured; /* ticks from the first recorded call to the end of the last one */
 	double replayed; /* the same by the model, with nothing changed */
-	uint64_t ran;    /* ticks of all threads */
+	/*
+	 * The same without what recording has cost, on the scale of the measured time; that is what
+	 * predictions are held against. As measured if the analysis takes nothing off.
+	 */
+	double net;
+	uint64_t ran;    /* ticks of all threads, without that cost */
 	uint64_t waited; /* for other threads */
 	uint64_t stood;  /* for time, devices, others */
 	uint32_t threads;

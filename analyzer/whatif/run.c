@@ -317,6 +317,7 @@ static bool add_pieces(struct work *work)
 {
 	struct tp_run *run = work->run;
 	uint64_t point = 0;
+	uint64_t last = run->from;
 	for (uint32_t t = 0; t < run->thread_count; t++) {
 		struct tp_run_thread *thread = &run->threads[t];
 		const struct tp_off_list *off = &work->scheds[t]->off;
@@ -340,9 +341,12 @@ static bool add_pieces(struct work *work)
 			return false;
 		while (thread->count && thread->pieces[thread->count - 1].kind != TP_PIECE_RUN)
 			thread->count--;
+		if (thread->count && thread->pieces[thread->count - 1].to > last)
+			last = thread->pieces[thread->count - 1].to;
 		thread->first = run->piece_count;
 		run->piece_count += thread->count;
 	}
+	run->idle = run->to - last;
 	return true;
 }
 

@@ -27,6 +27,7 @@ struct tp_piece {
 	double length;
 	uint64_t piece;  /* WAIT: of the other thread, counted as in struct tp_run_thread */
 	uint32_t thread; /* that one, of the run's threads */
+	double cost;     /* RUN: of its ticks, those that recording took: tp_run_shares */
 	enum tp_piece_kind kind;
 };
 
@@ -47,6 +48,7 @@ struct tp_run {
 	uint32_t processors; /* that the program could have */
 	uint64_t piece_count;
 	uint64_t ran;    /* ticks of all threads together */
+	uint64_t idle;   /* ticks at the end in which none ran, as in a deadlock: they stay */
 	uint64_t waited; /* for other threads of the run, since they were made */
 	uint64_t stood;  /* blocked otherwise */
 };
@@ -62,14 +64,15 @@ void tp_run_release(struct tp_run *run);
 /*
  * For each of COUNT functions (indices in the analysis), the ticks that it ran in each piece: to
  * IN[i * piece_count + piece], all zeroes beforehand. Its own code, or with `callees` what it
- * calls, too. 0 or TP_ERR_MEMORY.
+ * calls, too. If the analysis takes off what recording has cost, that is not in them, and becomes
+ * the `cost` of the pieces: the sums are those of the analysis. 0 or TP_ERR_MEMORY.
  */
-int tp_run_shares(const struct tp_run *run, const uint32_t *functions, uint32_t count, bool callees,
+int tp_run_shares(struct tp_run *run, const uint32_t *functions, uint32_t count, bool callees,
     double *in, struct tp_err *err);
 
 /*
- * How many ticks the run takes if of each piece that runs, PART * IN[piece] of its ticks go away
- * (IN may be NULL: as it was). Runnable threads share the processors evenly. 0 or TP_ERR_MEMORY.
+ * How many ticks the run takes if of each piece that runs, its cost and PART * IN[piece] of its
+ * ticks go away (IN may be NULL). Runnable threads share the processors evenly. 0 or TP_ERR_MEMORY.
  */
 int tp_run_simulate(const struct tp_run *run, const double *in, double part, double *ticks);
 

@@ -7,74 +7,152 @@
 
 #include <stdlib.h>
 
+// Of the own time of an open call, that in one piece.
+struct own {
+	uint64_t piece;
+	double ticks;
+};
+
+struct open {
+	uint32_t number; // as in number_of
+	uint64_t owns;   // of these, the first that is not its callers'
+};
+
+// Of a function with callees, its outermost call that is open.
+struct outermost {
+	uint32_t depth; // calls of it that are open
+	uint64_t since;
+	uint64_t piece; // in which it began, and what that piece had cost before
+	double cost;
+};
+
 struct shares {
-	const struct tp_run *run;
+	struct tp_run *run;
 	uint32_t *number_of; // of each function of the analysis: of those that are asked for, + 1
 	double *in;
 	bool callees;
-	const struct tp_run_thread *thread; // whose calls come
+	struct tp_run_thread *thread; // whose calls come
 	const struct tp_thread_result *result;
-	uint32_t *open; // numbers of the calls that are open, the innermost last
+	uint64_t at;       // the thread's first piece that is not over
+	struct open *open; // calls, the innermost last
 	uint64_t open_count;
 	uint64_t open_room;
-	uint64_t since;   // the innermost runs
-	uint32_t *depth;  // for each number (with callees): calls of it that are open
-	uint64_t *sinces; // and since when
+	struct own *owns; // of these calls
+	uint64_t own_count;
+	uint64_t own_room;
+	uint64_t since;              // the innermost runs
+	struct outermost *outermost; // for each number (with callees)
 	bool failed;
 };
 
-// The function ran from FROM to TO, as far as the thread ran.
-static void add(struct shares *shares, uint32_t number, uint64_t from, uint64_t to)
+static double *in_of(const struct shares *shares, uint32_t number)
+{
+	return shares->in + (number - 1) * shares->run->piece_count + shares->thread->first;
+}
+
+// Of the time from FROM to TO, the part in a piece; 0 where the thread did not run.
+static double ran_in(const struct tp_piece *piece, uint64_t from, uint64_t to)
+{
+	const uint64_t begin = piece->from > from ? piece->from : from;
+	const uint64_t end = piece->to < to ? piece->to : to;
+	return piece->kind == TP_PIECE_RUN && end > begin ? (double)(end - begin) : 0;
+}
+
+// Of the innermost call's own time, TICKS more are in the piece. False: no memory.
+static bool add_own(struct shares *shares, double ticks)
+{
+	struct own *last = shares->own_count ? &shares->owns[shares->own_count - 1] : NULL;
+	if (shares->own_count > shares->open[shares->open_count - 1].owns &&
+	    last->piece == shares->at) {
+		last->ticks += ticks;
+		return true;
+	}
+	if (!TP_GROW(shares->owns, shares->own_room, shares->own_count + 1))
+		return false;
+	shares->owns[shares->own_count++] = (struct own){shares->at, ticks};
+	return true;
+}
+
+// The innermost call ran up to TIME.
+static void settle(struct shares *shares, uint64_t time)
 {
 	const struct tp_run_thread *thread = shares->thread;
-	if (!number)
-		return;
-	double *in = shares->in + (number - 1) * shares->run->piece_count + thread->first;
-	uint64_t i =
-	    TP_LOWER_BOUND((uint64_t)0, thread->count, middle, thread->pieces[middle].to <= from);
-	for (; i < thread->count && thread->pieces[i].from < to; i++) {
-		const struct tp_piece *piece = &thread->pieces[i];
-		const uint64_t begin = piece->from > from ? piece->from : from;
-		const uint64_t end = piece->to < to ? piece->to : to;
-		if (piece->kind == TP_PIECE_RUN && end > begin)
-			in[i] += (double)(end - begin);
+	const uint64_t since = shares->since;
+	shares->since = time;
+	for (; shares->at < thread->count; shares->at++) {
+		const struct tp_piece *piece = &thread->pieces[shares->at];
+		const double ticks = ran_in(piece, since, time);
+		if (ticks > 0 && shares->open_count && !add_own(shares, ticks)) {
+			shares->failed = true;
+			return;
+		}
+		if (piece->to > time)
+			return;
 	}
 }
 
-static void settle(struct shares *shares, uint64_t time)
+static uint32_t number_of(const struct shares *shares, uint32_t node)
 {
-	if (!shares->callees && shares->open_count)
-		add(shares, shares->open[shares->open_count - 1], shares->since, time);
-	shares->since = time;
+	const struct tp_profile *profile = &shares->result->profile;
+	if (!node || node >= profile->node_count)
+		return 0;
+	const struct tp_function *function =
+	    tp_analysis_function(shares->run->analysis, shares->result, &profile->nodes[node]);
+	return shares->number_of[function - shares->run->analysis->functions];
 }
 
 static void begin(struct shares *shares, uint32_t node, uint64_t time)
 {
-	const struct tp_profile *profile = &shares->result->profile;
-	uint32_t number = 0;
+	const struct tp_run_thread *thread = shares->thread;
+	const uint32_t number = number_of(shares, node);
 	settle(shares, time);
-	if (node && node < profile->node_count) {
-		const struct tp_function *function = tp_analysis_function(
-		    shares->run->analysis, shares->result, &profile->nodes[node]);
-		number = shares->number_of[function - shares->run->analysis->functions];
-	}
 	if (!TP_GROW(shares->open, shares->open_room, shares->open_count + 1)) {
 		shares->failed = true;
 		return;
 	}
-	shares->open[shares->open_count++] = number;
-	if (shares->callees && number && !shares->depth[number]++)
-		shares->sinces[number] = time;
+	shares->open[shares->open_count++] = (struct open){number, shares->own_count};
+	struct outermost *outermost = &shares->outermost[number];
+	if (!number || outermost->depth++)
+		return;
+	outermost->since = time;
+	outermost->piece = shares->at;
+	outermost->cost = shares->at < thread->count ? thread->pieces[shares->at].cost : 0;
 }
 
-static void end(struct shares *shares, uint64_t time)
+// The outermost call of a function ends: the costs of all calls inside are known.
+static void add_with_callees(struct shares *shares, uint32_t number, uint64_t time)
+{
+	const struct outermost *outermost = &shares->outermost[number];
+	const struct tp_run_thread *thread = shares->thread;
+	double *in = in_of(shares, number);
+	for (uint64_t i = outermost->piece; i < thread->count && i <= shares->at; i++) {
+		const struct tp_piece *piece = &thread->pieces[i];
+		in[i] += ran_in(piece, outermost->since, time) - piece->cost +
+			 (i == outermost->piece ? outermost->cost : 0);
+	}
+}
+
+// The innermost call ends, or is paused. COST ticks of its own time were for recording, which are
+// in all parts of that alike.
+static void end(struct shares *shares, uint64_t time, double cost)
 {
 	settle(shares, time);
-	if (!shares->open_count)
+	if (!shares->open_count || shares->failed)
 		return;
-	const uint32_t number = shares->open[--shares->open_count];
-	if (shares->callees && number && !--shares->depth[number])
-		add(shares, number, shares->sinces[number], time);
+	const struct open *open = &shares->open[--shares->open_count];
+	double ticks = 0;
+	for (uint64_t i = open->owns; i < shares->own_count; i++)
+		ticks += shares->owns[i].ticks;
+	for (uint64_t i = open->owns; i < shares->own_count; i++) {
+		const struct own *own = &shares->owns[i];
+		const double part = cost * own->ticks / ticks;
+		shares->thread->pieces[own->piece].cost += part;
+		if (open->number && !shares->callees)
+			in_of(shares, open->number)[own->piece] += own->ticks - part;
+	}
+	shares->own_count = open->owns;
+	if (open->number && !--shares->outermost[open->number].depth && shares->callees)
+		add_with_callees(shares, open->number, time);
 }
 
 static void on_enter(void *context, uint64_t id, uint32_t node, uint64_t time)
@@ -85,14 +163,28 @@ static void on_enter(void *context, uint64_t id, uint32_t node, uint64_t time)
 
 static void on_leave(void *context, const struct tp_call *call)
 {
-	if (!call->away)
-		end(context, call->end);
+	struct shares *shares = context;
+	const double cost = (double)call->self - (double)call->net.self;
+	if (!call->away) {
+		end(shares, call->end, cost);
+		return;
+	}
+	// Its stack was left for good: its time is known, and its cost comes now.
+	const uint32_t number = number_of(shares, call->node);
+	const uint64_t count = shares->thread->count;
+	if (!count)
+		return;
+	const uint64_t piece = shares->at < count ? shares->at : count - 1;
+	if (!shares->open_count)
+		shares->thread->pieces[piece].cost += cost;
+	if (number)
+		in_of(shares, number)[piece] -= cost;
 }
 
 static void on_pause(void *context, uint32_t node, uint64_t time)
 {
 	(void)node;
-	end(context, time);
+	end(context, time, 0);
 }
 
 static void on_resume(void *context, uint32_t node, uint64_t time)
@@ -119,17 +211,20 @@ static int replay(struct shares *shares, struct tp_err *err)
 			continue;
 		shares->thread = &run->threads[at];
 		shares->result = &analysis->threads[i];
+		shares->at = 0;
 		shares->open_count = 0;
+		shares->own_count = 0;
+		shares->since = 0;
 		// What there is of a damaged thread counts.
 		if (tp_calls_each(analysis, i, &sink, err) == TP_ERR_MEMORY)
 			return TP_ERR_MEMORY;
 		while (shares->open_count)
-			end(shares, shares->since);
+			end(shares, shares->since, 0);
 	}
 	return shares->failed ? TP_ERR_MEMORY : 0;
 }
 
-int tp_run_shares(const struct tp_run *run, const uint32_t *functions, uint32_t count, bool callees,
+int tp_run_shares(struct tp_run *run, const uint32_t *functions, uint32_t count, bool callees,
     double *in, struct tp_err *err)
 {
 	const struct tp_analysis *analysis = run->analysis;
@@ -138,18 +233,20 @@ int tp_run_shares(const struct tp_run *run, const uint32_t *functions, uint32_t 
 	    .callees = callees,
 	    .in = in,
 	    .number_of = calloc((size_t)analysis->function_count + 1, sizeof(*shares.number_of)),
-	    .depth = calloc((size_t)count + 1, sizeof(*shares.depth)),
-	    .sinces = calloc((size_t)count + 1, sizeof(*shares.sinces)),
+	    .outermost = calloc((size_t)count + 1, sizeof(*shares.outermost)),
 	};
 	int code = TP_ERR_MEMORY;
-	if (shares.number_of && shares.depth && shares.sinces) {
+	for (uint32_t i = 0; i < run->thread_count; i++)
+		for (uint64_t j = 0; j < run->threads[i].count; j++)
+			run->threads[i].pieces[j].cost = 0;
+	if (shares.number_of && shares.outermost) {
 		for (uint32_t i = 0; i < count; i++)
 			shares.number_of[functions[i]] = i + 1;
 		code = replay(&shares, err);
 	}
 	free(shares.number_of);
-	free(shares.depth);
-	free(shares.sinces);
+	free(shares.outermost);
 	free(shares.open);
+	free(shares.owns);
 	return code ? tp_err_memory(err, analysis->trace->source.name) : 0;
 }

@@ -48,6 +48,10 @@ static void add_heading(const struct shown *shown, struct tp_buf *out)
 	    tp_view_time(shown->analysis, waited, predictions->waited),
 	    tp_view_time(shown->analysis, stood, predictions->stood));
 	tp_buf_addf(out, "model      replays it with %+.1f%%\n", 100 * off(predictions));
+	if (shown->analysis->compensation.applied)
+		tp_buf_addf(out,
+		    "cost       without that of recording, the run takes %s; changes are of that\n",
+		    tp_view_time(shown->analysis, measured, ticks_of(predictions->net)));
 	tp_buf_addf(out,
 	    "assumed    %s; threads wait for each other where they did; "
 	    "other waits last as long as they did\n\n",
@@ -65,6 +69,7 @@ static void add_members(struct tp_json *json, const void *context)
 	tp_json_object(json, "run");
 	tp_json_uint(json, "measured_ns", ticks_of(ns_of(analysis, predictions->measured)));
 	tp_json_uint(json, "replayed_ns", ticks_of(ns_of(analysis, predictions->replayed)));
+	tp_json_uint(json, "net_ns", ticks_of(ns_of(analysis, predictions->net)));
 	tp_json_uint(json, "threads", predictions->threads);
 	tp_json_uint(json, "processors", predictions->processors);
 	tp_json_uint(json, "ran_ns", tp_timebase_ns(&analysis->time, predictions->ran));
@@ -77,18 +82,18 @@ static void add_row(
     struct tp_grid *grid, const struct shown *shown, const struct tp_prediction *item)
 {
 	const struct tp_predictions *predictions = shown->predictions;
-	const double gained = predictions->measured - item->time;
+	const double gained = predictions->net - item->time;
 	char percent[TP_TEXT_NUMBER];
 	char part[TP_TEXT_NUMBER];
 	// 0 - x, as -x has a sign where nothing changes.
-	tp_grid_relative(grid, 0 - gained / predictions->measured);
+	tp_grid_relative(grid, predictions->net > 0 ? 0 - gained / predictions->net : 0);
 	tp_grid_ns(grid, true, ns_of(shown->analysis, 0 - gained), true);
 	tp_grid_time(grid, true, ticks_of(item->time));
 	snprintf(percent, sizeof(percent), "%.4g%%", 100 * item->speedup);
 	snprintf(part, sizeof(part), "%.6g", item->speedup);
 	tp_grid_plain(grid, percent, part);
 	tp_grid_time(grid, true, ticks_of(item->running));
-	tp_grid_share(grid, ticks_of(item->running), predictions->ran);
+	tp_grid_share(grid, ticks_of(item->running), shown->analysis->parts.inclusive_cpu);
 	tp_grid_text(grid, shown->analysis->functions[item->function].symbol.name);
 }
 

@@ -83,15 +83,16 @@ static void find_lengths(struct simulation *simulation, const struct tp_run_thre
 		const struct tp_piece *piece = &thread->pieces[i];
 		if (piece->kind == TP_PIECE_RUN) {
 			ran += piece->to - piece->from;
-			inside += in ? in[i] : 0;
+			inside += piece->cost + (in ? simulation->part * in[i] : 0);
 		}
 		if (ran < window && i + 1 < thread->count)
 			continue;
-		const double around = 1 - (ran ? simulation->part * inside / (double)ran : 0);
+		const double around = 1 - (ran ? inside / (double)ran : 0);
 		for (; begin <= i; begin++) {
 			const struct tp_piece *each = &thread->pieces[begin];
 			const double ticks = (double)(each->to - each->from);
-			const double left = ticks - (in ? simulation->part * in[begin] : 0);
+			const double left =
+			    ticks - each->cost - (in ? simulation->part * in[begin] : 0);
 			const bool runs = each->kind == TP_PIECE_RUN;
 			const double length = left + (each->length - ticks) * around;
 			lengths[begin] = !runs ? each->length : length > 0 ? length : 0;
@@ -196,6 +197,6 @@ int tp_run_simulate(const struct tp_run *run, const double *in, double part, dou
 	free(simulation.waiters);
 	free(simulation.running.entries);
 	free(simulation.waiting.entries);
-	*ticks = simulation.last;
+	*ticks = simulation.last + (double)run->idle;
 	return code;
 }

@@ -93,14 +93,18 @@ extern const char *const tp_time_words[];
 	    TP_OPT_CHOICE(0, "time", &(o).time, tp_time_words, "wall|cpu|wait|preempted",        \
 		"count all of a call's time (wall), or only the time it ran (cpu), waited "      \
 		"(wait), or was ready to run without a processor (preempted) (default: wall)"),  \
-	    TP_OPT_BOOL(0, "raw", &(o).raw,                                                      \
-		"show times as recorded, without subtracting the cost of recording"),            \
-	    TP_OPT_STRING(0, "costs", &(o).costs, "FILE",                                        \
-		"subtract the cost of recording each function, as measured in FILE, a trace "    \
-		"from 'record --calibrate'"),                                                    \
+	    TP_OPEN_COSTS(o),                                                                    \
 	    TP_OPT_BOOL(                                                                         \
 		0, "strict", &(o).strict, "exit with 1 if events were lost or are missing"),     \
 	    TP_OPEN_SYMBOLS(o), TP_OPEN_DEBUG_DIRS((o).debug_dirs), TP_OPEN_PROGRAMS((o).programs)
+
+/* What recording has cost. */
+#define TP_OPEN_COSTS(o)                                                                      \
+	TP_OPT_BOOL(0, "raw", &(o).raw,                                                       \
+	    "show times as recorded, without subtracting the cost of recording"),             \
+	    TP_OPT_STRING(0, "costs", &(o).costs, "FILE",                                     \
+		"subtract the cost of recording each function, as measured in FILE, a trace " \
+		"from 'record --calibrate'")
 
 /* Where names come from. */
 #define TP_OPEN_SYMBOLS(o)                                                    \

@@ -173,7 +173,7 @@ static struct tp_err err;
 
 static void open_run(const char *text, uint32_t processors)
 {
-	const struct tp_analysis_options options = {.workers = 1};
+	const struct tp_analysis_options options = {.workers = 1, .compensate = true};
 	tp_buf_init(&file);
 	if (tp_dump_assemble(text, strlen(text), "text", &file, &err))
 		fail_msg("line %u: %s", err.line, err.what);
@@ -209,6 +209,85 @@ static void test_recursion_counts_once(void **state)
 		assert_near(sum, callees ? 4000 - 100 : 3000 - 100);
 	}
 	close_run();
+}
+
+// A call costs 3 ns in itself and 4 in its caller. main calls f, in which the thread is blocked
+// twice, and the second time another thread wakes it; g runs in a context of its own, is left in
+// the middle, and costs more than it lasts when it is resumed. h is nothing but cost.
+static const char costly[] =
+    "clock kind=tsc hz=1000000000\n\tpoint 0 5000\n\tpoint 100000 105000\n"
+    "host\n\tline \"sched=perf\"\n\tline \"cores=2\"\n\tline \"cost_in_ps=3000\"\n"
+    "\tline \"cost_out_ps=4000\"\n\tline \"cost_untimed_ps=2000\"\n"
+    "symbols\n\tsymbol 0x401000 main\n\tsymbol 0x401010 f\n\tsymbol 0x401020 g\n"
+    "\tsymbol 0x401030 h\n\tsymbol 0x401040 next\n"
+    "threads\n\tthread tid=100 chunks=1\n\tthread tid=101 chunks=1\n"
+    "sched from=5000 lost=0\n\tswitch 5500 tid=100 kind=0\n\tswitch 6030 tid=100 kind=1\n"
+    "\tswitch 6040 tid=100 kind=0\n\tswitch 6060 tid=100 kind=1\n"
+    "\tswitch 6101 tid=100 kind=0\n\tswitch 5500 tid=101 kind=0\n"
+    "system groups=1\n"
+    "\tevent 1 start=900 duration=201 tid=100 pid=100 number=202 result=0 argument=0x6000 "
+    "detail=0 waker=101 woken=6095\n"
+    "chunk tid=100\n\t1000 enter main\n\t1010 enter f @f\n\t1020 enter h\n\t1023 exit h\n"
+    "\t1110 exit f\n\t1120 enter next @next\n\t1125 leave next @next\n"
+    "\t1130 enter g\n\t1150 enter next @yield\n\t1155 leave next @yield\n"
+    "\t1160 resync next @next\n\t1165 exit next\n\t1170 enter next @again\n"
+    "\t1172 leave next @again\n\t1175 resync next @yield\n\t1177 exit next\n\t1178 exit g\n"
+    "\t1180 resync next @again\n\t1185 exit next\n\t1300 exit main\n"
+    "chunk thread=1 tid=101\n\t1000 enter f\n\t1050 enter f\n\t1090 exit f\n"
+    "\t1180 exit f\n"
+    "end chunks=2 chunk-draws=2 threads=2 start=5000 end=12500\n";
+
+static void test_costs_are_those_of_the_analysis(void **state)
+{
+	(void)state;
+	open_run(costly, 0);
+	assert_true(analysis.compensation.taken > 30);
+	uint32_t functions[8];
+	const uint32_t count = analysis.function_count;
+	assert_int_equal(count, 5);
+	for (uint32_t i = 0; i < count; i++)
+		functions[i] = i;
+	for (int callees = 0; callees < 2; callees++) {
+		double in[8 * 16] = {0};
+		assert_true(run.piece_count <= 16);
+		assert_int_equal(tp_run_shares(&run, functions, count, callees, in, &err), 0);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct tp_node_parts *parts = &analysis.functions[i].parts;
+			double sum = 0;
+			for (uint64_t j = 0; j < run.piece_count; j++)
+				sum += in[i * run.piece_count + j];
+			assert_near(
+			    sum, (double)(callees ? parts->inclusive_cpu : parts->self_cpu));
+		}
+	}
+	double costs = 0;
+	for (uint32_t t = 0; t < run.thread_count; t++)
+		for (uint64_t i = 0; i < run.threads[t].count; i++)
+			costs += run.threads[t].pieces[i].cost;
+	assert_near(costs, (double)analysis.compensation.taken);
+	close_run();
+}
+
+// What recording took of the first thread's time, and of that until it wakes the other one, goes.
+static void test_costs_go(void **state)
+{
+	(void)state;
+	struct made made;
+	double in[8] = {0};
+	begin(&made, 2, 2);
+	add(&made, 0, TP_PIECE_RUN, 300);
+	add(&made, 0, TP_PIECE_RUN, 100);
+	wait_for(&made, 1, 0, 0, 10);
+	add(&made, 1, TP_PIECE_RUN, 200);
+	assert_near(simulate(&made, NULL, 0), 510);
+	made.pieces[0][0].cost = 50;
+	made.pieces[1][1].cost = 20;
+	assert_near(simulate(&made, NULL, 0), 440);
+	in[0] = 100;
+	assert_near(simulate(&made, in, 0.5), 390);
+	// And the time in which all waited for good stays.
+	made.run.idle = 1000;
+	assert_near(simulate(&made, in, 0.5), 1390);
 }
 
 // ---- a run's pieces
@@ -290,6 +369,30 @@ static void test_processors_that_were_used(void **state)
 			  "\tswitch 5000 tid=101 kind=0\n\tswitch 3005001 tid=101 kind=1\n" RUN_END,
 	    0);
 	assert_int_equal(run.processors, 2);
+	close_run();
+}
+
+// A deadlock: both threads wait when the recorder leaves. That lasts as long as it did, whatever is
+// faster before.
+static void test_deadlock(void **state)
+{
+	(void)state;
+	open_run("clock kind=tsc hz=1000000000\n\tpoint 0 5000\n\tpoint 1000000 1005000\n"
+		 "host\n\tline \"sched=perf\"\n\tline \"cores=2\"\n"
+		 "symbols\n\tsymbol 0x401000 main\n\tsymbol 0x401010 lock\n"
+		 "threads\n\tthread tid=100 ended=0\n\tthread tid=101 ended=0\n"
+		 "sched from=5000 lost=0\n\tswitch 5500 tid=100 kind=0\n"
+		 "\tswitch 8000 tid=100 kind=1\n\tswitch 6000 tid=101 kind=0\n"
+		 "\tswitch 7000 tid=101 kind=1\nsystem groups=1\n"
+		 "chunk tid=100\n\t1000 enter main\n\t2600 enter lock\n"
+		 "chunk thread=1 tid=101\n\t1900 enter lock\n"
+		 "end start=5000 end=95000 threads=2 exit-kind=0\n",
+	    0);
+	assert_int_equal(run.to, 90000);
+	assert_int_equal(run.idle, 90000 - 3000);
+	double ticks;
+	assert_int_equal(tp_run_simulate(&run, NULL, 0, &ticks), 0);
+	assert_near(ticks, 90000 - 1000);
 	close_run();
 }
 
@@ -410,8 +513,11 @@ int main(void)
 	    cmocka_unit_test(test_waits),
 	    cmocka_unit_test(test_preempted),
 	    cmocka_unit_test(test_recursion_counts_once),
+	    cmocka_unit_test(test_costs_are_those_of_the_analysis),
+	    cmocka_unit_test(test_costs_go),
 	    cmocka_unit_test(test_pieces),
 	    cmocka_unit_test(test_processors_that_were_used),
+	    cmocka_unit_test(test_deadlock),
 	    cmocka_unit_test(test_random_runs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,20 @@ pack -23 -9
 parse -6.5 0.1
 store -6.5 0.1
 EOS
+# The times of functions are those of analyze.
+"$TEEPERF" analyze --time cpu --format json --limit 0 pipe.trace >analyzed.json 2>notes
+"$TEEPERF" what-if --format json --limit 0 pipe.trace >found.json 2>notes
+"$TEEPERF" what-if --format json --limit 0 --with-callees pipe.trace >callees.json 2>notes
+python3 - <<'EOS' || fail "what-if and analyze: see above"
+import json
+
+rows = {row["function"]: row for row in json.load(open("analyzed.json"))["functions"]}
+for name, key in (("found", "self_ns"), ("callees", "inclusive_ns")):
+    predictions = json.load(open(name + ".json"))["predictions"]
+    assert len(predictions) > 3
+    for row in predictions:
+        assert row["running_ns"] == rows[row["function"]][key], (name, row, rows[row["function"]])
+EOS
 # Four threads on one processor, though the machine has more: others have those, as far as the trace
 # tells.
 check apart taskset -c "$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')" <<'EOS'
