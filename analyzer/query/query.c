@@ -88,6 +88,20 @@ static bool is_in_having(const struct tp_query *query, const char *name)
 	return i < query->having_count;
 }
 
+// Whether COLUMN of TABLE has times as recorded, where other columns of durations have them without
+// the cost of that.
+static bool is_recorded(const char *table, const char *column)
+{
+	static const char *const durations[] = {"duration_ns", "dur", "self_raw_ns", "self_raw",
+	    "self", "duration_ticks", "dur_ticks", "self_raw_ticks", "self_ticks", NULL};
+	if (sqlite3_stricmp(table, "events") == 0)
+		return sqlite3_stricmp(column, "time_ns") == 0 || sqlite3_stricmp(column, "t") == 0;
+	for (int i = 0; sqlite3_stricmp(table, "calls") == 0 && durations[i]; i++)
+		if (sqlite3_stricmp(column, durations[i]) == 0)
+			return true;
+	return false;
+}
+
 static int authorize(void *context, int action, const char *first, const char *second,
     const char *database, const char *trigger)
 {
@@ -100,6 +114,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 	case SQLITE_READ:
 		if (query->source)
 			query->source->reads(query->source->context, first, second);
+		query->reads_recorded |= is_recorded(first, second);
 		query->reads_tid |= sqlite3_stricmp(second, "tid") == 0 &&
 				    (sqlite3_stricmp(first, "calls") == 0 ||
 					sqlite3_stricmp(first, "events") == 0 ||
@@ -546,8 +561,7 @@ void tp_query_interrupt(struct tp_query *query)
 bool tp_query_mixes_times(const struct tp_query *query)
 {
 	for (uint32_t i = 0; i < query->trace_count; i++)
-		if (query->traces[i]->read_recorded &&
-		    query->traces[i]->analysis->compensation.applied)
+		if (query->reads_recorded && query->traces[i]->analysis->compensation.applied)
 			return true;
 	return false;
 }

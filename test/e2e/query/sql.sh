@@ -227,16 +227,17 @@ while read -r name what; do
 		cmp - out || fail "example $name is not what it shows"
 done <examples
 # ---- columns with a special measurement are explained once, when a query uses them
-"$TEEPERF" query app.trace "SELECT count(*) FROM calls; SELECT count(*) FROM events" >out 2>err
+"$TEEPERF" query app.trace "SELECT max(duration_ns) FROM calls; SELECT max(time_ns) FROM events" >out 2>err
 if [ "$("$TEEPERF" query --format csv app.trace "SELECT value FROM meta
 	WHERE key = 'times'" 2>/dev/null |
 	tail -n 1)" = compensated ]; then
-	[ "$(grep -c 'calls and events are as recorded' err)" = 1 ] ||
+	[ "$(grep -c 'times of events, are as recorded' err)" = 1 ] ||
 		fail "no note, or two: $(cat err)"
 else
 	fail "a recorded trace without known costs"
 fi
-for sql in 'SELECT count(*) FROM functions' '--raw SELECT count(*) FROM calls'; do
+for sql in 'SELECT count(*) FROM functions' 'SELECT max(self_ns), max(inclusive_ns) FROM calls' \
+	'--raw SELECT max(duration_ns) FROM calls'; do
 	case $sql in
 	--raw*) "$TEEPERF" query --raw app.trace "${sql#--raw }" >out 2>err ;;
 	*) "$TEEPERF" query app.trace "$sql" >out 2>err ;;
