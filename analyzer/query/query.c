@@ -26,6 +26,36 @@ static bool is_harmless_pragma(const char *name)
 	return false;
 }
 
+// The functions of SQLite that only compute, of all its versions, and ours: SQL may be somebody
+// else's, and what distributions add may write memory, as fts3_tokenizer() does. By name.
+static bool is_harmless_function(const char *name)
+{
+	static const char *const harmless[] = {"->", "->>", "abs", "acos", "acosh", "asin", "asinh",
+	    "atan", "atan2", "atanh", "avg", "ceil", "ceiling", "changes", "char", "coalesce",
+	    "concat", "concat_ws", "cos", "cosh", "count", "cume_dist", "current_date",
+	    "current_time", "current_timestamp", "date", "datetime", "degrees", "dense_rank", "exp",
+	    "first_value", "floor", "format", "glob", "group_concat", "hex", "human", "if",
+	    "ifnull", "iif", "instr", "json", "json_array", "json_array_insert",
+	    "json_array_length", "json_error_position", "json_extract", "json_group_array",
+	    "json_group_object", "json_insert", "json_object", "json_patch", "json_pretty",
+	    "json_quote", "json_remove", "json_replace", "json_set", "json_type", "json_valid",
+	    "julianday", "lag", "last_insert_rowid", "last_value", "lead", "length", "like",
+	    "likelihood", "likely", "ln", "log", "log10", "log2", "lower", "ltrim", "max", "median",
+	    "min", "mod", "ns", "nth_value", "ntile", "nullif", "octet_length", "pctl",
+	    "percent_rank", "percentile", "percentile_cont", "percentile_disc", "pi", "pow",
+	    "power", "printf", "quote", "radians", "random", "randomblob", "rank", "replace",
+	    "round", "row_number", "rtrim", "sign", "sin", "sinh", "soundex",
+	    "sqlite_compileoption_get", "sqlite_compileoption_used", "sqlite_source_id",
+	    "sqlite_version", "sqrt", "strftime", "string_agg", "substr", "substring", "subtype",
+	    "sum", "tan", "tanh", "time", "timediff", "total", "total_changes", "trim", "trunc",
+	    "typeof", "unhex", "unicode", "unistr", "unistr_quote", "unixepoch", "unlikely",
+	    "upper", "zeroblob", NULL};
+	for (int i = 0; name && harmless[i]; i++)
+		if (sqlite3_stricmp(name, harmless[i]) == 0)
+			return true;
+	return false;
+}
+
 // Whether FIRST is SQLite's own table of the schema.
 static bool is_schema_table(const char *first)
 {
@@ -39,12 +69,12 @@ static void deny(struct tp_query *query, int action, const char *first, const ch
 {
 	if (query->denied[0])
 		return;
-	if (action == SQLITE_PRAGMA || action == SQLITE_FUNCTION)
+	if (action == SQLITE_PRAGMA)
 		snprintf(query->denied, sizeof(query->denied),
-		    "traces are read-only: %s%.60s%s is not possible",
-		    action == SQLITE_PRAGMA ? "PRAGMA " : "",
-		    action == SQLITE_PRAGMA ? (first ? first : "") : (second ? second : ""),
-		    action == SQLITE_PRAGMA ? "" : "()");
+		    "traces are read-only: PRAGMA %.60s is not possible", first ? first : "");
+	else if (action == SQLITE_FUNCTION)
+		snprintf(query->denied, sizeof(query->denied),
+		    "traces are read-only: %.60s() is not possible", second ? second : "");
 	else
 		snprintf(query->denied, sizeof(query->denied),
 		    "traces are read-only: this statement is not possible");
@@ -56,6 +86,20 @@ static bool is_in_having(const struct tp_query *query, const char *name)
 	while (i < query->having_count && sqlite3_stricmp(query->having[i], name))
 		i++;
 	return i < query->having_count;
+}
+
+// Whether COLUMN of TABLE has times as recorded, where other columns of durations have them without
+// the cost of that.
+static bool is_recorded(const char *table, const char *column)
+{
+	static const char *const durations[] = {"duration_ns", "dur", "self_raw_ns", "self_raw",
+	    "self", "duration_ticks", "dur_ticks", "self_raw_ticks", "self_ticks", NULL};
+	if (sqlite3_stricmp(table, "events") == 0)
+		return sqlite3_stricmp(column, "time_ns") == 0 || sqlite3_stricmp(column, "t") == 0;
+	for (int i = 0; sqlite3_stricmp(table, "calls") == 0 && durations[i]; i++)
+		if (sqlite3_stricmp(column, durations[i]) == 0)
+			return true;
+	return false;
 }
 
 static int authorize(void *context, int action, const char *first, const char *second,
@@ -70,6 +114,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 	case SQLITE_READ:
 		if (query->source)
 			query->source->reads(query->source->context, first, second);
+		query->reads_recorded |= is_recorded(first, second);
 		query->reads_tid |= sqlite3_stricmp(second, "tid") == 0 &&
 				    (sqlite3_stricmp(first, "calls") == 0 ||
 					sqlite3_stricmp(first, "events") == 0 ||
@@ -90,7 +135,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 			return SQLITE_OK;
 		break;
 	case SQLITE_FUNCTION:
-		if (second && sqlite3_stricmp(second, "load_extension") != 0)
+		if (is_harmless_function(second))
 			return SQLITE_OK;
 		break;
 	case SQLITE_PRAGMA:
@@ -131,14 +176,18 @@ static void set_limits(sqlite3 *db)
 	sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 }
 
 static int create_modules(struct tp_query *query)
 {
+	// Of SQLite's own; those of pragma_NAME() are the authorizer's.
+	static const char *kept[] = {"json_each", "json_tree", NULL};
 	char name[64];
-	int code = SQLITE_OK;
+	int code = sqlite3_drop_modules(query->db, kept);
 	for (int i = 0; !code && tp_sql_tables[i].relation; i++) {
 		snprintf(name, sizeof(name), "teeperf_%s", tp_sql_tables[i].relation->name);
 		const struct tp_sql_module *module = tp_sql_tables[i].module;
@@ -512,8 +561,7 @@ void tp_query_interrupt(struct tp_query *query)
 bool tp_query_mixes_times(const struct tp_query *query)
 {
 	for (uint32_t i = 0; i < query->trace_count; i++)
-		if (query->traces[i]->read_recorded &&
-		    query->traces[i]->analysis->compensation.applied)
+		if (query->reads_recorded && query->traces[i]->analysis->compensation.applied)
 			return true;
 	return false;
 }

@@ -70,8 +70,8 @@ void tp_query_interrupt(struct tp_query *query);
 /* Where SQL names the parameter NAME (given without its colon); NULL: nowhere. */
 const char *tp_query_find_parameter(const char *sql, const char *name);
 /*
- * Whether times as recorded have been read (calls, events) of a trace whose other tables have them
- * without what recording has cost.
+ * Whether durations as recorded (of calls), or points of time (of events), have been read beside a
+ * trace whose other times are without what recording has cost.
  */
 bool tp_query_mixes_times(const struct tp_query *query);
 /*

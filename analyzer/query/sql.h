@@ -22,6 +22,7 @@ struct tp_query {
 	atomic_bool give_up;
 	const struct tp_query_source *source; /* or NULL */
 	bool locked;           /* the statement is a user's: see authorizer in query.c */
+	bool reads_recorded;   /* a statement has named a time as recorded */
 	bool reads_tid;        /* a statement has named tid where it was the trace's number */
 	const char *preparing; /* the statement that is prepared, or NULL */
 	char having[8][64];    /* columns that its HAVING names */
@@ -37,7 +38,6 @@ struct tp_sql_cursor;
 struct tp_sql_module {
 	sqlite3_module base; /* TP_SQL_MODULE */
 	size_t cursor_size;
-	bool recorded;                                 /* its times are as recorded */
 	void (*release)(struct tp_sql_cursor *cursor); /* NULL: nothing to do */
 };
 

@@ -100,7 +100,6 @@ static const struct tp_sql_module *module_of(const sqlite3_vtab *base)
 int tp_sql_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
 	const struct tp_sql_module *module = module_of(base);
-	tp_sql_vtab(base)->data->read_recorded |= module->recorded;
 	*out = sqlite3_malloc64(module->cursor_size);
 	if (!*out)
 		return SQLITE_NOMEM;

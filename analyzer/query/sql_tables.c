@@ -131,10 +131,11 @@ bool tp_query_describe(const char *name, struct tp_buf *out)
 		    "  ns(ticks)       ticks of the first trace's clock as nanoseconds\n"
 		    "  human(ns)       a time with a unit: 12.35 ms\n\n"
 		    "Times are nanoseconds (ticks if the clock's rate is unknown, NULL without a "
-		    "clock). Those of calls\n"
-		    "and events are as recorded; those of functions, paths, "
-		    "thread_paths, threads and latencies are\n"
-		    "without the cost of recording, unless "
-		    "--raw is given. * leaves out columns with names in _ticks.\n");
+		    "clock). duration_ns and\n"
+		    "self_raw_ns of calls and times of events are as recorded; inclusive_ns and "
+		    "self_ns of calls, and the\n"
+		    "times of all other tables, are without the cost of recording, unless --raw "
+		    "is given. * leaves out\n"
+		    "columns with names in _ticks.\n");
 	return found;
 }

@@ -462,5 +462,4 @@ static int next_row(sqlite3_vtab_cursor *base)
 const struct tp_sql_module tp_sql_calls_module = {
     .base = {TP_SQL_MODULE, .xBestIndex = best_index, .xFilter = filter, .xNext = next_row},
     .cursor_size = sizeof(struct cursor),
-    .recorded = true,
 };

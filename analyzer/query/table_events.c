@@ -243,7 +243,6 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 const struct tp_sql_module tp_sql_events_module = {
     .base = {TP_SQL_MODULE, .xBestIndex = best_index, .xFilter = filter, .xNext = next_row},
     .cursor_size = sizeof(struct cursor),
-    .recorded = true,
     .release = stop_reading,
 };
 

@@ -20,7 +20,6 @@ struct tp_trace_data {
 	const atomic_bool *give_up;
 	struct tp_paths paths;
 	struct tp_call_store calls;
-	bool read_recorded; /* somebody has opened calls or events, whose times are as recorded */
 	struct tp_percentiles percentiles;
 	bool has_percentiles;
 	struct tp_system_items system;

@@ -20,8 +20,13 @@ void tp_growing_init(struct tp_growing *growing, const char *what)
 	growing->known = (size_t)length < sizeof(growing->path);
 }
 
-// Have a recording write what it can, and learn where its trace is. False: there is none any more.
-static bool ask(struct tp_growing *growing, struct tp_err *err)
+// What the recorder adds to the trace's name for a snapshot of its rings.
+static const char snapshot_mark[] = ".snapshot-";
+
+// Have a recording write what it can, and learn where its trace is. SNAPSHOT becomes the path of
+// the file that it has written for us, which is ours to remove, or empty. False: there is no
+// recording any more.
+static bool ask(struct tp_growing *growing, char *snapshot, struct tp_err *err)
 {
 	struct tp_control_reply *reply = &growing->reply;
 	if (tp_control_ask(growing->pid, TP_CONTROL_FLUSH, reply, err))
@@ -36,6 +41,14 @@ static bool ask(struct tp_growing *growing, struct tp_err *err)
 	// This path outlives the recorder.
 	if (growing->known && realpath(growing->path, real))
 		memcpy(growing->path, real, sizeof(real));
+	if (growing->known && reply->snapshot) {
+		memcpy(snapshot, growing->path, PATH_MAX);
+		char *mark = NULL;
+		for (char *at = growing->path; (at = strstr(at, snapshot_mark)); at++)
+			mark = at;
+		if (mark)
+			*mark = '\0';
+	}
 	return growing->known;
 }
 
@@ -73,8 +86,9 @@ int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, stru
     const struct tp_open_options *options, struct tp_err *err)
 {
 	struct tp_open_options quiet = *options;
+	char snapshot[PATH_MAX] = "";
 	memset(&growing->reply, 0, sizeof(growing->reply));
-	if (growing->pid && !ask(growing, err)) {
+	if (growing->pid && !ask(growing, snapshot, err)) {
 		if (!growing->known)
 			return TP_EXIT_FAILED;
 		// It is about to end, and writes the rest.
@@ -83,13 +97,23 @@ int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, stru
 	// First the log: a chunk that is written to the trace meanwhile is in both, and not in
 	// none.
 	tp_buf_init(more);
-	add_live(growing, more);
+	growing->ring = snapshot[0] != '\0';
+	growing->live = false;
+	if (growing->ring) {
+		// Each is a file of its own.
+		tp_kept_forget(&growing->kept.replay);
+		tp_source_memo_release(&growing->kept.memo);
+	} else {
+		add_live(growing, more);
+	}
 	quiet.quiet = err;
 	quiet.more = more;
 	quiet.kept = &growing->kept;
 	const uint64_t before = growing->kept.read_bytes;
 	growing->kept.replay.why = NULL;
-	const int status = tp_open_trace(open, growing->path, &quiet);
+	const int status = tp_open_trace(open, growing->ring ? snapshot : growing->path, &quiet);
+	if (growing->ring)
+		unlink(snapshot); // it is open
 	growing->read_bytes = growing->kept.read_bytes - before;
 	if (status) {
 		tp_open_trace_release(open);
@@ -100,7 +124,7 @@ int tp_growing_look(struct tp_growing *growing, struct tp_open_trace *open, stru
 	const bool was_gone = growing->seen_gone;
 	growing->seen_gone = is_gone(&open->trace);
 	growing->gone = was_gone && growing->seen_gone;
-	growing->over = open->trace.has_end || growing->gone;
+	growing->over = (open->trace.has_end && !growing->ring) || growing->gone;
 	growing->looks++;
 	return TP_EXIT_DONE;
 }

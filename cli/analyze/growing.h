@@ -17,6 +17,7 @@ struct tp_growing {
 	pid_t pid; /* 0: a file, or the recording that it was has ended */
 	char path[PATH_MAX];
 	bool known;     /* path is valid */
+	bool ring;      /* the last look saw a snapshot of a running recording with mode ring */
 	bool live;      /* at the last look, the log was read, too */
 	bool gone;      /* the recorder is no more, and has written no end */
 	bool over;      /* it has written the end, or is gone: there will be no more */

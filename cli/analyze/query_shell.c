@@ -31,8 +31,9 @@ static void note_once(bool *noted, bool applies, const char *text)
 static void add_notes(struct tp_query_session *session)
 {
 	note_once(&session->noted, tp_query_mixes_times(session->query),
-	    "times in calls and events are as recorded, those in all other tables without the "
-	    "cost of recording; with --raw all are as recorded");
+	    "duration_ns and self_raw_ns of calls, and times of events, are as recorded; "
+	    "inclusive_ns and self_ns of calls, and all other tables, are without the cost of "
+	    "recording; with --raw all are as recorded");
 	note_once(&session->noted_tid, tp_query_reads_tid(session->query),
 	    "tid is the system's number of a thread in all tables now; thread is the number in the "
 	    "trace, which calls, events and thread_paths had as tid");

@@ -53,8 +53,15 @@ static void add_age(
 	const struct tp_control_reply *reply = &watch->reply;
 	struct stat info;
 	struct timespec now;
-	if (open->trace.has_end) {
+	if (watch->over && open->trace.has_end) {
 		tp_buf_add_string(out, "watching   the recording has ended: this is all of it\n");
+		return;
+	}
+	if (watch->ring) {
+		tp_buf_addf(out,
+		    "watching   the last records of each thread (--mode ring); recording %s, for "
+		    "%.1f s\n",
+		    reply->on ? "on" : "off", (double)reply->elapsed_ns / 1e9);
 		return;
 	}
 	if (stat(watch->path, &info) != 0)
@@ -67,6 +74,12 @@ static void add_age(
 	if (watch->pid)
 		tp_buf_addf(out, "; recording %s, for %.1f s", reply->on ? "on" : "off",
 		    (double)reply->elapsed_ns / 1e9);
+	if (open->trace.rings) {
+		tp_buf_add_string(out,
+		    "; with --mode ring the records are in memory: give the process id, not the "
+		    "file\n");
+		return;
+	}
 	if (watch->live) {
 		tp_buf_add_string(out, "; with the records of threads so far\n");
 		return;

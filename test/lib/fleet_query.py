@@ -65,7 +65,7 @@ def main():
             wanted(row["fn_key"] == (stable_key(*of[row["fn"]]) if row["path"] else 0), "path", row)
         for thread in os.listdir(f"{RUNS}/calls/{run}"):
             calls, columns = rows(f"{RUNS}/calls/{run}/{thread}/calls.parquet")
-            wanted("self_raw_ns" in columns and "self_ns" not in columns, "columns of calls:",
+            wanted("self_raw_ns" in columns and "self_ns" in columns, "columns of calls:",
                    columns)
             for row in calls:
                 for sums, key in ((by_key, row["fn_key"]), (by_name, of[row["fn"]]),

@@ -63,7 +63,8 @@ class Shell:
                                         env=dict(os.environ, LC_ALL="C.UTF-8", TERM="dumb"))
 
     def run(self, command):
-        self.process.stdin.write("{ %s\n} </dev/null\necho; echo \"%s $?\"\n" % (command, END))
+        self.process.stdin.write("{ %s\n} </dev/null\nstatus=$?; echo; echo \"%s $status\"\n"
+                                 % (command, END))
         self.process.stdin.flush()
         lines = []
         while True:
@@ -109,4 +110,5 @@ def main():
     sys.exit(1 if bad or not count else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

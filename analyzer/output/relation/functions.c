@@ -282,10 +282,11 @@ const struct tp_relation tp_relation_family_functions = {
 
 // ---- latencies
 
-enum { L_FN, L_CALLS, L_MIN, L_P50, L_P90, L_P99, L_P999, L_MAX, L_EXACT };
+enum { L_FN, L_FUNCTION, L_CALLS, L_MIN, L_P50, L_P90, L_P99, L_P999, L_MAX, L_EXACT };
 
 static const struct tp_relation_column latency_columns[] = {
     [L_FN] = {"fn", "of functions", .type = TP_TYPE_INT32},
+    [L_FUNCTION] = {"function", "its name", .type = TP_TYPE_TEXT},
     [L_CALLS] = {"timed_calls", "with times", .unit = TP_UNIT_COUNT, .old = {"calls"}},
     [L_MIN] = {"min_ns", "ns of the shortest call, with all that it called", .unit = TP_UNIT_TIME,
 	.old = {"min"}},
@@ -308,6 +309,8 @@ static struct tp_cell latency_value(struct tp_relation_data *data, const void *r
 	switch (column) {
 	case L_FN:
 		return tp_cell_number((int64_t)at);
+	case L_FUNCTION:
+		return tp_cell_text(function->symbol.name);
 	case L_CALLS:
 		return tp_cell_count(tp_function_timed(function));
 	case L_MIN:

@@ -43,9 +43,8 @@ pid, terminal = pty.fork()
 if pid == 0:
     os.execv(watch[0], watch)
 shown = b""
-while shown.count(b" leaf") < 2:
+while shown.count(b"\x1b[H\x1b[J") < 2 or b" leaf" not in shown:
     shown += os.read(terminal, 65536)
-assert shown.count(b"\x1b[H\x1b[J") >= 2, shown
 os.write(terminal, b"q")
 try:
     while os.read(terminal, 65536):
@@ -107,4 +106,29 @@ for how in file pid; do
 	expect 0 "$TEEPERF" recover killed.trace
 	expect 0 "$TEEPERF" analyze --watch killed.trace
 	says '^watching +the recording has ended: this is all of it' out
+done
+
+# In mode ring a look sees a snapshot, which it removes: it goes on until the recording has ended.
+begin ring_run "$TEEPERF" record --mode ring -o ring.trace ./main
+recorder=$begun
+trap 'kill "$program" "$recorder" 2>/dev/null || :' EXIT
+await ring_run.out ready
+program=$(sed -n 's/^ready //p' ring_run.out)
+begin ring "$TEEPERF" analyze --watch --interval 50ms "$program"
+watch=$begun
+rounds ring.out
+says '^watching +the last records of each thread' ring.out
+begin ring_file "$TEEPERF" analyze --watch --interval 50ms ring.trace
+await ring_file.out 'in memory: give the process id, not the file'
+kill -INT "$begun"
+wait "$begun" || :
+! grep 'recording has ended' ring.out || fail "it has not ended"
+kill -TERM "$program"
+wait "$recorder" || fail "the recorder: $(cat ring_run.err)"
+trap - EXIT
+wait "$watch" || fail "a ring: $(cat ring.err)"
+[ "$(grep -c 'recording has ended' ring.out)" = 1 ] || fail "the end: $(tail ring.out)"
+[ ! -s ring.err ] || fail "$(cat ring.err)"
+for left in ring.trace.snapshot*; do
+	[ ! -e "$left" ] || fail "$left was left"
 done

@@ -138,6 +138,6 @@ done
 same,above' ] || fail "conditions on tid: $(cat out)"
 
 "$TEEPERF" query --format csv one.trace 'SELECT * FROM calls LIMIT 1' >out
-says '^id,parent,thread,fn,path,depth,rec,start_ns,end_ns,duration_ns,self_raw_ns,cost_ns,how,away,self_cpu_ns,self_wait_ns,self_preempted_ns,inclusive_cpu_ns,inclusive_wait_ns,inclusive_preempted_ns$' out
+says '^id,parent,thread,fn,path,depth,rec,start_ns,end_ns,duration_ns,self_raw_ns,cost_ns,inclusive_ns,self_ns,how,away,self_cpu_ns,self_wait_ns,self_preempted_ns,inclusive_cpu_ns,inclusive_wait_ns,inclusive_preempted_ns$' out
 "$TEEPERF" export --format csv -o - one.trace >out
-says '^id,parent,thread,tid,name,fn,function,path,depth,rec,start_ns,end_ns,duration_ns,self_raw_ns,cost_ns,how,away,self_cpu_ns,self_wait_ns,self_preempted_ns,inclusive_cpu_ns,inclusive_wait_ns,inclusive_preempted_ns$' out
+says '^id,parent,thread,tid,name,fn,function,path,depth,rec,start_ns,end_ns,duration_ns,self_raw_ns,cost_ns,inclusive_ns,self_ns,how,away,self_cpu_ns,self_wait_ns,self_preempted_ns,inclusive_cpu_ns,inclusive_wait_ns,inclusive_preempted_ns$' out
