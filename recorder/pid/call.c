@@ -102,8 +102,8 @@ struct stopped {
 };
 
 /*
- * What a thread was, in a file of ours while it is in the call: if we are killed there, it is in the
- * entry for ever, and whoever attaches next puts it back.
+ * What a thread was, in a file of ours while it is in the call: if we are killed there, it is in
+ * the entry for ever, and whoever attaches next puts it back.
  */
 struct saved {
 	uint64_t magic;
@@ -130,7 +130,8 @@ static uint64_t start_of(pid_t tid)
 	const char *at = strrchr(text, ')');
 	if (at)
 		sscanf(at,
-		    ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+		    ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		    "%*s %*s %*s %llu",
 		    &started);
 	return started;
 }

@@ -73,8 +73,9 @@ enum tp_pid_outcome tp_pid_call_in(struct tp_pid *target, pid_t tid,
     enum teeperf_late_command command, const char *path, uint64_t *result, int *error);
 
 /*
- * Threads that a recorder of this user, which was killed in a call, has left in the entry, where they
- * spin: put back to where they were. How many. Only from a thread that ends then, as the calls.
+ * Threads that a recorder of this user, which was killed in a call, has left in the entry, where
+ * they spin: put back to where they were. How many. Only from a thread that ends then, as the
+ * calls.
  */
 int tp_pid_free(struct tp_pid *target);
 
