@@ -128,6 +128,12 @@ static void tell_start(const struct tp_record_options *options, const struct tp_
 		tp_command_tell(
 		    "the older trace becomes '%s.old' as soon as something is recorded\n",
 		    options->wanted.output);
+	if (session->late.freed)
+		tp_command_warn(
+		    "%d thread%s of process %d had been left in a recorder's call when that was "
+		    "killed, and %s what the program was doing only now",
+		    session->late.freed, session->late.freed == 1 ? "" : "s",
+		    (int)session->late.pid, session->late.freed == 1 ? "continues" : "continue");
 	warn_of_faults(options->wanted.argv ? options->wanted.argv[0] : NULL);
 	if (!session->has_control)
 		warn_of("'teeperf ctl' cannot reach this recording", &session->control_err);

@@ -5,6 +5,7 @@
 
 #include "common/process.h"
 #include "common/read_all.h"
+#include "recorder/clock/host_clock.h"
 #include "recorder/region/proc.h"
 
 #include <errno.h>
@@ -139,7 +140,10 @@ static struct early take_early(struct tp_launch *launch)
 		sigaddset(&one, number);
 		if (sigtimedwait(&one, &info, &now) != number)
 			continue;
-		launch->interrupts += number == SIGINT;
+		if (number == SIGINT) {
+			launch->interrupts++;
+			launch->interrupted_ns = tp_clock_monotonic_ns();
+		}
 		sigaddset(info.si_code == SI_KERNEL ? &early.keyboards : &early.ours, number);
 	}
 	return early;
@@ -303,6 +307,20 @@ static void forward(const struct tp_launch *launch, const siginfo_t *info)
 		kill(launch->pid, info->si_signo);
 }
 
+// timeout(1) sends its signal to us, and again to the group that we are in, and so do others; what
+// comes so soon after another one is no second wish. At the keyboard nobody is as quick.
+static bool is_echo(struct tp_launch *launch, const siginfo_t *info)
+{
+	enum { ECHO_MS = 100 };
+	const uint64_t now = tp_clock_monotonic_ns();
+	const bool soon =
+	    launch->interrupts && now - launch->interrupted_ns < ECHO_MS * UINT64_C(1000000);
+	if (soon && info->si_code != SI_KERNEL)
+		return true;
+	launch->interrupted_ns = now;
+	return false;
+}
+
 // Whether passing SIGINT on would do nothing: the program has inherited that from us, and wants no
 // better.
 static bool is_deaf(const struct tp_launch *launch)
@@ -337,6 +355,8 @@ enum tp_launch_event tp_launch_wait(struct tp_launch *launch, uint32_t timeout_m
 		return TP_LAUNCH_TIMEOUT;
 	// The keyboard's are for the jobs in front of it.
 	if (signal == SIGINT && launch->background && info.si_code == SI_KERNEL)
+		return TP_LAUNCH_TIMEOUT;
+	if (launch->pid && signal == SIGINT && is_echo(launch, &info))
 		return TP_LAUNCH_TIMEOUT;
 	if (!launch->pid)
 		return signal == SIGCHLD || signal == SIGUSR1 || signal == SIGUSR2

@@ -17,9 +17,10 @@
 #include "recorder/region/region.h"
 
 struct tp_launch {
-	pid_t pid;           /* the program, 0 before it was started; any thread may look */
-	int start_errno;     /* why it could not be started, 0 otherwise */
-	uint32_t interrupts; /* SIGINTs taken so far */
+	pid_t pid;               /* the program, 0 before it was started; any thread may look */
+	int start_errno;         /* why it could not be started, 0 otherwise */
+	uint32_t interrupts;     /* SIGINTs taken so far */
+	uint64_t interrupted_ns; /* when the last of them was */
 	bool background; /* SIGINT was ignored when we came, as it is in a shell's background job */
 	bool ended;      /* the program has, and was waited for */
 	int signal;      /* of TP_LAUNCH_SIGNAL; 0: it has reached our processes already */

@@ -101,8 +101,8 @@ struct tp_profile_cost tp_compensation_cost(
 	    time, (double)compensation->wait_ps / 1000 * TP_COMPENSATION_WAIT_SHOWS);
 	if (cost.period)
 		cost.wait_share = cost.wait / (double)cost.period * TP_COST_PARTS;
-	// The steps in which time is seen to go on: of a soft clock its period, else a tick, or what
-	// a look may be early or late by, some part of its cost.
+	// The steps in which time is seen to go on: of a soft clock its period, else a tick, or
+	// what a look may be early or late by, some part of its cost.
 	const double step = fmax((double)cost.period * TP_COST_PARTS,
 	    fmax((double)cost.in + (double)cost.out, TP_COST_PARTS));
 	cost.debt_max = (int32_t)fmin(step * TP_COMPENSATION_STEPS, (double)INT32_MAX);

@@ -36,7 +36,7 @@
 #define TP_COMPENSATION_STEPS 4
 
 /*
- * Calls that are so many times shorter than what recording them costs are none: then the costs are
+ * Calls that are this many times shorter than what recording them costs are none: then the costs are
  * of another machine, or another moment. Where arithmetic hides nearly all of a cost, it is four
  * times. Less than this in all is left to chance.
  */
@@ -82,7 +82,7 @@ uint64_t tp_compensation_parts(double ps, const struct tp_timebase *time);
  */
 uint64_t tp_compensation_uncertainty(const struct tp_compensation *compensation,
     const struct tp_timebase *time, double costs_ps, uint64_t looks, uint64_t waited);
-/* Whether what is missing is so much that the costs cannot be those of this program. */
+/* Whether the missing ticks show that the costs cannot be those of this program. */
 bool tp_compensation_is_far(
     const struct tp_compensation *compensation, const struct tp_timebase *time);
 /*

@@ -78,8 +78,12 @@ static void say(const char *severity, const char *format, va_list arguments, con
 	free(text);
 }
 
+bool tp_command_no_warnings;
+
 void tp_command_warn(const char *format, ...)
 {
+	if (tp_command_no_warnings)
+		return;
 	va_list arguments;
 	va_start(arguments, format);
 	say("warning: ", format, arguments, "\n");

@@ -71,6 +71,8 @@ void tp_command_drop_output(void);
  */
 void tp_command_tell_place(const struct tp_err *err, const char *severity);
 
+/* No warnings are wanted: set by a command whose user says so. */
+extern bool tp_command_no_warnings;
 /* "teeperf COMMAND: warning: ..." on stderr. */
 void tp_command_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for each of the LINES, which end in \n. */

@@ -233,7 +233,8 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
 	tp_shown_name(shown, options->wanted.output);
 	if (counts->older_stays)
 		tp_command_tell(
-		    "nothing was recorded in %.2f s, so no trace was written: '%s' is the older one",
+		    "nothing was recorded in %.2f s, so no trace was written: '%s' is the "
+		    "older one",
 		    (double)counts->elapsed_ns / 1e9, shown);
 	else
 		tp_command_tell(

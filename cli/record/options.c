@@ -141,6 +141,8 @@ const struct tp_option tp_record_option_table[] = {
 	"with '--attach' or '--stream', give up if no program attaches or no data arrives for "
 	"this time (default: wait)"),
     TP_OPT_BOOL('q', "quiet", OF(quiet), "print neither progress nor the summary"),
+    TP_OPT_BOOL(0, "no-warnings", &tp_command_no_warnings,
+	"print no warnings: with '-q', nothing but errors comes between the program's own output"),
     TP_OPT_END,
 };
 

@@ -14,7 +14,7 @@
 #include "common/array.h"
 
 enum {
-	// Of so many rounds the least quarter counts; interrupted rounds lie at the upper end. Each
+	// Of these rounds the least quarter counts; interrupted rounds lie at the upper end. Each
 	// is short, so that a busy machine leaves a quarter of them alone.
 	ROUNDS = 84,
 	ROUNDS_LEAST = 20, // where a look at the clock is slow

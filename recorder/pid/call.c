@@ -18,18 +18,23 @@
 
 #if defined(__x86_64__)
 
+#include <dirent.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/read_all.h"
 #include "recorder/region/proc.h"
+#include "recorder/region/region.h"
 
 enum {
 	STOP_MS = 100,    // for a thread to stop: one that the kernel holds (state D) does not
@@ -95,6 +100,87 @@ struct stopped {
 	uint64_t waited_ns; // it had waited for a processor before
 	int nice;
 };
+
+/*
+ * What a thread was, in a file of ours while it is in the call: if we are killed there, it is in
+ * the entry for ever, and whoever attaches next puts it back.
+ */
+struct saved {
+	uint64_t magic;
+	uint64_t size;    // of this, which differs between versions
+	uint64_t started; // the thread, in ticks of the kernel's clock: numbers come again
+	uint64_t entry;
+	struct stopped thread;
+};
+static const uint64_t SAVED_MAGIC = UINT64_C(0x6465766173707474); // "ttpsaved"
+enum { SAVED_PATH = 64 };
+
+static void saved_path(char path[SAVED_PATH], pid_t tid)
+{
+	snprintf(path, SAVED_PATH, TP_REGION_FOLDER "/teeperf.thread-%d", (int)tid);
+}
+
+// 0: it has ended.
+static uint64_t start_of(pid_t tid)
+{
+	char text[512];
+	unsigned long long started = 0;
+	tp_proc_read(tid, "stat", text, sizeof(text));
+	// Behind its name, which may have any characters, the 20th field.
+	const char *at = strrchr(text, ')');
+	if (at)
+		sscanf(at,
+		    ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		    "%*s %*s %*s %llu",
+		    &started);
+	return started;
+}
+
+// To be written to while it is stopped; -1: it is not kept.
+static int open_saved(pid_t tid)
+{
+	char path[SAVED_PATH];
+	saved_path(path, tid);
+	unlink(path);
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static void close_saved(pid_t tid, int fd)
+{
+	char path[SAVED_PATH];
+	saved_path(path, tid);
+	if (fd >= 0 && !close(fd))
+		unlink(path);
+}
+
+static void write_saved(int fd, const struct tp_pid *target, const struct stopped *thread)
+{
+	struct saved saved = {.magic = SAVED_MAGIC,
+	    .size = sizeof(saved),
+	    .started = start_of(thread->tid),
+	    .entry = target->entry,
+	    .thread = *thread};
+	if (fd >= 0)
+		tp_write_at(fd, &saved, sizeof(saved), 0);
+}
+
+// What a recorder of this user that was killed has left of the thread. False: there is nothing.
+static bool read_saved(const struct tp_pid *target, pid_t tid, struct saved *saved)
+{
+	char path[SAVED_PATH];
+	struct stat info;
+	saved_path(path, tid);
+	const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	const bool whole = !fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+			   !(info.st_mode & (S_IRWXG | S_IRWXO)) &&
+			   read(fd, saved, sizeof(*saved)) == sizeof(*saved);
+	close(fd);
+	return whole && saved->magic == SAVED_MAGIC && saved->size == sizeof(*saved) &&
+	       saved->started == start_of(tid) && saved->entry == target->entry &&
+	       saved->thread.tid == tid && saved->thread.state_size <= STATE_BYTES;
+}
 
 enum stop { STOP_TRAP, STOP_SYSCALL, STOP_SIGNAL, STOP_GONE, STOP_LATE };
 
@@ -495,9 +581,10 @@ static enum tp_pid_outcome run_call(
 	}
 }
 
-// It is stopped: the call, and all as it was.
+// It is stopped: the call, and all as it was. SAVED: where that is kept meanwhile.
 static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
-    enum teeperf_late_command command, const char *path, uint64_t *result, uint64_t *waited_ns)
+    enum teeperf_late_command command, const char *path, int saved, uint64_t *result,
+    uint64_t *waited_ns)
 {
 	struct stopped thread = {.tid = tid};
 	const bool there = has_entry(target, tid);
@@ -508,6 +595,7 @@ static enum tp_pid_outcome call_stopped(struct tp_pid *target, pid_t tid,
 	const bool tells = command == TEEPERF_LATE_ATTACH && target->told;
 	thread.ran_ns = tells ? time_of(tid) : 0;
 	thread.nice = getpriority(PRIO_PROCESS, (id_t)tid);
+	write_saved(saved, target, &thread);
 	setpriority(PRIO_PROCESS, (id_t)tid, NICE_OF_CALL);
 	thread.waited_ns = wait_of(tid);
 	enum tp_pid_outcome outcome = TP_PID_UNFIT;
@@ -532,7 +620,7 @@ static void forget_late(struct tp_pid *target, pid_t tid)
 }
 
 static enum tp_pid_outcome stop_and_call(struct tp_pid *target, pid_t tid,
-    enum teeperf_late_command command, const char *path, uint64_t *result, int *error)
+    enum teeperf_late_command command, const char *path, int saved, uint64_t *result, int *error)
 {
 	int tracer;
 	if (!seize(tid, error, &tracer)) {
@@ -557,7 +645,7 @@ static enum tp_pid_outcome stop_and_call(struct tp_pid *target, pid_t tid,
 		return stop == STOP_GONE ? TP_PID_GONE : TP_PID_UNFIT;
 	uint64_t waited = 0;
 	const enum tp_pid_outcome outcome =
-	    call_stopped(target, tid, command, path, result, &waited);
+	    call_stopped(target, tid, command, path, saved, result, &waited);
 	const uint64_t pause = tp_clock_monotonic_ns() - before;
 	if (outcome != TP_PID_GONE && pause > target->pause_ns) {
 		tp_store_relaxed(&target->pause_waited_ns, waited);
@@ -569,14 +657,96 @@ static enum tp_pid_outcome stop_and_call(struct tp_pid *target, pid_t tid,
 enum tp_pid_outcome tp_pid_call_in(struct tp_pid *target, pid_t tid,
     enum teeperf_late_command command, const char *path, uint64_t *result, int *error)
 {
+	const int saved = open_saved(tid);
 	const struct urgency before = hurry();
 	const enum tp_pid_outcome outcome =
-	    stop_and_call(target, tid, command, path, result, error);
+	    stop_and_call(target, tid, command, path, saved, result, error);
 	calm_down(&before);
+	close_saved(tid, saved);
 	return outcome;
 }
 
+// It is stopped, and is not in the entry: it was not sent there, or had come back. What it got for
+// the call it loses.
+static void undo_rest(const struct stopped *thread)
+{
+	const uint64_t call = mask_of_call();
+	uint64_t mask = 0;
+	if (getpriority(PRIO_PROCESS, (id_t)thread->tid) == NICE_OF_CALL)
+		setpriority(PRIO_PROCESS, (id_t)thread->tid, thread->nice);
+	// The kernel blocks neither SIGKILL nor SIGSTOP.
+	const uint64_t never = UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1);
+	if (trace(PTRACE_GETSIGMASK, thread->tid, sizeof(mask), &mask) &&
+	    (mask | never) == (call | never))
+		trace(PTRACE_SETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask);
+}
+
+// One look at a thread that may be in the entry. True: it was, at its end, and is back.
+static bool try_to_free(struct tp_pid *target, struct stopped *thread, bool last)
+{
+	uint64_t result;
+	uint64_t before_ns;
+	int error;
+	int tracer;
+	if (!seize(thread->tid, &error, &tracer) ||
+	    !trace(PTRACE_INTERRUPT, thread->tid, 0, NULL) ||
+	    await_interrupt(target, thread->tid, UNDO_MS, &before_ns) != STOP_TRAP)
+		return false;
+	if (is_at_end(thread->tid, target->entry, &result)) {
+		setpriority(PRIO_PROCESS, (id_t)thread->tid, thread->nice);
+		restore(thread);
+		leave(thread, target->pid);
+		return true;
+	}
+	if (last)
+		undo_rest(thread);
+	let_go(thread->tid, target->pid);
+	return false;
+}
+
+// One that is in the entry gets to its end by itself, and stays there.
+static bool free_thread(struct tp_pid *target, pid_t tid)
+{
+	enum { TRIES = 5 };
+	struct saved saved;
+	if (!read_saved(target, tid, &saved) || !has_entry(target, tid))
+		return false;
+	bool freed = false;
+	saved.thread.kept = 0;
+	for (int i = 1; i <= TRIES && !freed; i++) {
+		freed = try_to_free(target, &saved.thread, i == TRIES);
+		if (!freed)
+			nanosleep(&(struct timespec){.tv_nsec = RUN_MS * 1000000}, NULL);
+	}
+	char path[SAVED_PATH];
+	saved_path(path, tid);
+	unlink(path);
+	return freed;
+}
+
+int tp_pid_free(struct tp_pid *target)
+{
+	char path[SAVED_PATH];
+	int freed = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)target->pid);
+	DIR *folder = opendir(path);
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		const pid_t tid = (pid_t)atoi(entry->d_name);
+		saved_path(path, tid);
+		freed += tid > 0 && !access(path, F_OK) && free_thread(target, tid);
+	}
+	if (folder)
+		closedir(folder);
+	return freed;
+}
+
 #else
+
+int tp_pid_free(struct tp_pid *target)
+{
+	(void)target;
+	return 0;
+}
 
 enum tp_pid_outcome tp_pid_call_in(struct tp_pid *target, pid_t tid,
     enum teeperf_late_command command, const char *path, uint64_t *result, int *error)

@@ -247,6 +247,8 @@ static void *serve(void *argument)
 	int crashes = 0;
 	struct candidates found;
 	request->target->late_count = 0;
+	if (request->command == TEEPERF_LATE_ATTACH)
+		request->target->freed += tp_pid_free(request->target);
 	request->status = tp_err_set(request->err, TP_ERR_LIMIT, NULL,
 	    "no thread of process %d could be stopped: the kernel holds them all (state D)",
 	    (int)request->target->pid);

@@ -35,6 +35,7 @@ struct tp_pid {
 	 */
 	uint32_t others;
 	char other[64];
+	int freed; /* threads that a killed recorder had left in the entry, and that run on now */
 	/* Threads that were asked to stop and had not yet: those of the call that is made. */
 	pid_t late[TP_PID_LATE_MOST];
 	int late_count;
@@ -70,6 +71,13 @@ enum tp_pid_outcome {
 };
 enum tp_pid_outcome tp_pid_call_in(struct tp_pid *target, pid_t tid,
     enum teeperf_late_command command, const char *path, uint64_t *result, int *error);
+
+/*
+ * Threads that a recorder of this user, which was killed in a call, has left in the entry, where
+ * they spin: put back to where they were. How many. Only from a thread that ends then, as the
+ * calls.
+ */
+int tp_pid_free(struct tp_pid *target);
 
 /* Whether it has the log of a living recorder. */
 bool tp_pid_is_recorded(pid_t pid);

@@ -421,7 +421,7 @@ static void no_call_costs_so_much(void **state)
 	assert_false(far);
 	assert_true(is_raw("tsc", PAIR("400000", "1000"), &far));
 	assert_false(is_raw("tsc", PAIR("399000", "1000"), &far));
-	// 379 ns are missing in each of 1000 calls: it would be told from 1 ms on.
+	// 379 ns are missing in each of 1000 calls: it would be reported from 1 ms on.
 	assert_false(far);
 	// The shortest call shows whether a look at the clock traps.
 	assert_false(is_raw("tsc", PAIR("1787000", "1777000") LEAST("3000000"), &far));

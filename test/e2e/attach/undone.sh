@@ -93,3 +93,24 @@ expect 1 "$TEEPERF" record --force --pid "$begun" --size 16M -o none.trace
 says 'could not run the runtime: .*seccomp' err
 exec 3>&-
 ended 6 forbids
+
+# A recorder that is killed in the middle of the call leaves a thread in the runtime's entry, which
+# the next one puts back to where it was: the program goes on as if nothing had been.
+late=0
+for kill in 3 4 5 6 7 8 9 10 11 12 13 14; do
+	start spin
+	"$TEEPERF" record --pid "$program" --size 16M -o none.trace --duration 1ms 3>&-
+	strace -f -o calls -e trace=ptrace -e inject=ptrace:signal=KILL:when=$kill \
+		"$TEEPERF" record --pid "$program" --size 16M -o none.trace --duration 1ms \
+		>none.out 2>&1 3>&- || true
+	expect 0 timeout 60 \
+		"$TEEPERF" record --pid "$program" --size 16M -o next.trace --duration 1ms
+	! grep -q "had been left in a recorder's call" err || late=$((late + 1))
+	[ "$(cut -d ' ' -f 19 "/proc/$program/stat")" = "$(cut -d ' ' -f 19 /proc/$$/stat)" ] ||
+		fail "after $kill calls of ptrace a thread has another nice value"
+	go 100
+	over
+done
+[ $late -gt 0 ] || fail 'no recorder was killed within the call'
+ls /dev/shm >left
+! grep 'teeperf.thread' left || fail 'what a thread was is left behind'

@@ -69,10 +69,11 @@ for what in ': >' 'rm' 'mkdir away && mv' 'rm -r ../folder #'; do
 	code=0
 	(
 		cd folder
-		"$TEEPERF" record -o x.trace -- sh -c "../fake 10 0; $what x.trace $moved"
+		"$TEEPERF" record -o x.trace -- \
+			sh -c "../fake 10 0; $what x.trace $moved"
 	) 2>err || code=$?
 	[ $code = 1 ] || fail "'$what': exit status $code, $(cat err)"
-	grep -E "'x.trace': was (truncated|moved, removed or replaced) while it was written" err >told ||
+	grep -E "'x.trace': was (truncated|moved, removed or replaced) while" err >told ||
 		fail "'$what': $(cat err)"
 	[ "$(wc -l <told)" = 1 ] || fail "'$what' is told more than once"
 	! grep 'next:' err || fail "suggests to analyze what is not there"

@@ -70,6 +70,12 @@ says '; the program exited with 127$' err
 expect 143 sh -c '"$TEEPERF" record -o killed.trace sh -c "kill -TERM \$\$"; exit $?'
 says '; the program was killed by signal 15 \(' err
 
+# Nothing of ours comes between what the program prints, if that is wanted.
+expect 0 "$TEEPERF" record -q -o none.trace sh -c 'echo only >&2'
+says 'ran without recording' err
+expect 0 "$TEEPERF" record -q --no-warnings -o none.trace sh -c 'echo only >&2'
+[ "$(cat err)" = only ] || fail "not only the program's output: $(cat err)"
+
 # The program's options are its own, and it gets the signals that the caller had.
 expect 0 "$TEEPERF" record -q sh -c 'echo "$0 $*"' -o --help
 says '^-o --help$' out
