@@ -23,6 +23,7 @@ static const char *around_slowest_text;
 static struct tp_option_list borders;
 static bool watch;
 static int since = -1;
+static int asked_time = -1; // enum tp_time; -1: it was not asked for
 static bool family;
 static const char *interval_text;
 static const char *limit_text;
@@ -66,7 +67,8 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
 	"in tree and inverted, hide branches with a smaller share of the recorded time (default: "
 	"0.5 in tables)"),
-    TP_OPEN_OPTIONS(open_options),
+    TP_OPEN_OPTIONS_TIME(open_options,
+	TP_OPEN_TIME(&asked_time, "wall; with --around-slowest cpu where known, else wall")),
     TP_OPEN_FAIL_IF(open_options),
     TP_OPT_BOOL('v', "verbose", &wanted.verbose,
 	"print the full heading on a terminal, not just three lines"),
@@ -115,6 +117,13 @@ static int check_options(const struct tp_view *view)
 		return tp_options_usage(
 		    "--min-share is for the views tree and inverted: to shorten '%s', use --limit",
 		    view->name);
+	// The slowest calls are shown with all their time, whichever decides.
+	if (around_slowest_text) {
+		wanted.around_usual = asked_time < 0;
+		wanted.around_time = asked_time < 0 ? TP_TIME_WALL : (enum tp_time)asked_time;
+	} else if (asked_time >= 0) {
+		open_options.time = asked_time;
+	}
 	if (open_options.time && view->timeline)
 		return tp_options_usage(
 		    "--time: the view '%s' shows single calls, with all their time", view->name);

@@ -20,6 +20,7 @@ static int format;
 static int sort;
 static int kind;
 static struct tp_diff_options wanted = {.alpha = 0.05};
+static int asked_time = -1; // enum tp_time; -1: it was not asked for
 static const char *limit_text;
 static const char *alpha_text;
 static const char *min_share_text;
@@ -45,7 +46,8 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
 	"in rules about times, ignore functions below this share of self time on both sides "
 	"(default: 0.1)"),
-    TP_OPEN_OPTIONS(open_options),
+    TP_OPEN_OPTIONS_TIME(
+	open_options, TP_OPEN_TIME(&asked_time, "cpu where all traces know it, else wall")),
     TP_OPT_FULL_NAMES(wanted.view.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,
@@ -197,6 +199,29 @@ static void warn_of_strangers(const struct tp_diff *diff, bool by_path)
 		    by_path ? "call path" : "function");
 }
 
+// By default, the time in which calls ran is compared where that is known: the rest depends on what
+// else the machine had to do. Without it: *WHY gets the reason.
+static enum tp_time choose_time(
+    const struct tp_analysis *const *runs, uint32_t count, struct tp_err *why)
+{
+	if (asked_time >= 0 || runs[0]->timeless)
+		return asked_time >= 0 ? (enum tp_time)asked_time : TP_TIME_WALL;
+	uint32_t unknown = 0;
+	for (uint32_t i = count; i-- > 0;) {
+		struct tp_err err;
+		if (!tp_analysis_check_parts(runs[i], &err))
+			continue;
+		unknown++;
+		*why = err;
+	}
+	if (!unknown)
+		return TP_TIME_CPU;
+	wanted.why_wall = why->what;
+	if (unknown < count)
+		tp_command_warn("wall time is compared: '%s' %s", why->file, why->what);
+	return TP_TIME_WALL;
+}
+
 // OPEN has COUNT traces, the first BEFORE of them on one side.
 static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t before, bool damaged)
 {
@@ -206,7 +231,14 @@ static int compare(const struct tp_open_trace *open, uint32_t count, uint32_t be
 	for (uint32_t i = 0; i < count; i++)
 		runs[i] = &open[i].analysis;
 	int status = check(runs, count);
-	if (!status && tp_diff_init(&diff, runs, count, before, kind == 1, &err))
+	struct tp_err why;
+	enum tp_time time = TP_TIME_WALL;
+	if (!status)
+		time = choose_time(runs, count, &why);
+	for (uint32_t i = 0; !status && time && i < count; i++)
+		if (tp_analysis_check_parts(runs[i], &err))
+			status = tp_command_fail(&err);
+	if (!status && tp_diff_init(&diff, runs, count, before, kind == 1, time, &err))
 		status = tp_command_fail(&err);
 	if (!status) {
 		warn_of_strangers(&diff, kind == 1);
@@ -247,6 +279,9 @@ static int run(int argc, char **argv)
 	if (status)
 		return status;
 	const uint32_t count = (uint32_t)(sides[0] + sides[1]);
+	// Which calls are too short is decided by the time that counts; else that of each is known.
+	if (open_options.min_time && asked_time > 0)
+		open_options.time = asked_time;
 	struct tp_open_trace *open = calloc(count, sizeof(*open));
 	uint32_t opened = 0;
 	bool damaged = false;

@@ -25,6 +25,7 @@ static const struct tp_column columns[] = {
     {"self", "self_delta_ns", 'r', 0, true, false},
     {"relative", "self_relative", 'r', 1, true, false},
     {"p", "self_p", 'r', 2, true, false},
+    {"wall", NULL, 'r', 0, true, false},
     {NULL, "inclusive_before_ns", 'r', 0, true, false},
     {NULL, "inclusive_after_ns", 'r', 0, true, false},
     {"inclusive", "inclusive_delta_ns", 'r', 7, true, false},
@@ -38,8 +39,21 @@ static const struct tp_column columns[] = {
     {NULL, "module", 'l', 0, false, false},
     {NULL, "linkage", 'l', 0, false, false},
     {NULL, "path", 'l', 0, false, false},
+    {NULL, "wall_self_before_ns", 'r', 0, true, false},
+    {NULL, "wall_self_after_ns", 'r', 0, true, false},
+    {NULL, "wall_self_delta_ns", 'r', 0, true, false},
+    {NULL, "wall_self_relative", 'r', 0, true, false},
+    {NULL, "wall_self_p", 'r', 0, true, false},
+    {NULL, "wall_inclusive_before_ns", 'r', 0, true, false},
+    {NULL, "wall_inclusive_after_ns", 'r', 0, true, false},
+    {NULL, "wall_inclusive_delta_ns", 'r', 0, true, false},
+    {NULL, "wall_inclusive_relative", 'r', 0, true, false},
+    {NULL, "wall_inclusive_p", 'r', 0, true, false},
     {0},
 };
+
+// The column of tables only, which shows wall time where another time is compared.
+#define WALL_IN_TABLE 5
 
 struct order {
 	uint32_t item;
@@ -101,6 +115,11 @@ static void add_calls(struct tp_grid *grid, double calls)
 		tp_grid_real(grid, true, calls, calls == floor(calls) ? 0 : 1);
 }
 
+static bool shows_wall(const struct tp_diff *diff)
+{
+	return diff->time != TP_TIME_WALL && diff->has_wall;
+}
+
 static void add_change(struct tp_grid *grid, const struct tp_diff_change *change, bool time)
 {
 	const bool known = !grid->analysis->timeless || !time;
@@ -119,24 +138,40 @@ static void add_change(struct tp_grid *grid, const struct tp_diff_change *change
 	tp_grid_real(grid, known && !isnan(change->significance), change->significance, 4);
 }
 
+static void add_wall(struct tp_grid *grid, const struct tp_diff *diff, uint32_t index)
+{
+	for (int metric = TP_DIFF_WALL_SELF; metric <= TP_DIFF_WALL_INCLUSIVE; metric++) {
+		const struct tp_diff_change change =
+		    tp_diff_change(diff, index, (enum tp_diff_metric)metric);
+		if (diff->has_wall)
+			add_change(grid, &change, true);
+		for (int i = 0; !diff->has_wall && i < 5; i++)
+			tp_grid_blank(grid);
+	}
+}
+
 static void add_row(struct tp_grid *grid, const struct tp_diff *diff, uint32_t index)
 {
 	const struct tp_diff_item *item = &diff->items[index];
 	const struct tp_diff_change self = tp_diff_change(diff, index, TP_DIFF_SELF);
 	const struct tp_diff_change inclusive = tp_diff_change(diff, index, TP_DIFF_INCLUSIVE);
 	const struct tp_diff_change calls = tp_diff_change(diff, index, TP_DIFF_CALLS);
+	const struct tp_diff_change wall = tp_diff_change(diff, index, TP_DIFF_WALL_SELF);
 	const bool table = grid->options->format == TP_FORMAT_TABLE;
 	struct tp_buf path;
 	tp_buf_init(&path);
 	add_path(diff, index, table ? FRAMES_IN_TABLE : FRAMES_MAX, &path);
 	grid->out->failed |= path.failed;
 	add_change(grid, &self, true);
+	if (shows_wall(diff))
+		tp_grid_ns(grid, true, wall.after - wall.before, true);
 	add_change(grid, &inclusive, true);
 	add_change(grid, &calls, false);
 	tp_grid_text(grid, table ? path.data : item->name);
 	tp_grid_text(grid, item->module);
 	tp_grid_text(grid, item->linkage);
 	tp_grid_text(grid, path.data);
+	add_wall(grid, diff, index);
 	tp_buf_release(&path);
 }
 
@@ -160,6 +195,11 @@ static void add_side(struct tp_json *json, const char *side, const struct tp_ana
 	tp_json_end(json);
 }
 
+static const char *ns_text(char text[TP_TEXT_NUMBER], double ns)
+{
+	return tp_text_ns(text, ns < 1.8e19 ? (uint64_t)ns : UINT64_MAX);
+}
+
 static void add_members(struct tp_json *json, const void *context)
 {
 	const struct shown *shown = context;
@@ -172,6 +212,32 @@ static void add_members(struct tp_json *json, const void *context)
 	tp_buf_addf(json->out, "%g", shown->options->alpha);
 	tp_json_real(json, "total_before_ns", 0, total.before);
 	tp_json_real(json, "total_after_ns", 0, total.after);
+	tp_json_text(json, "time", tp_time_name(diff->time));
+	if (!diff->has_wall)
+		return;
+	const struct tp_diff_change wall = tp_diff_wall_total(diff);
+	tp_json_real(json, "wall_total_before_ns", 0, wall.before);
+	tp_json_real(json, "wall_total_after_ns", 0, wall.after);
+}
+
+// Which time is compared.
+static void add_time(
+    const struct tp_diff *diff, const struct tp_diff_options *options, struct tp_buf *out)
+{
+	char before[TP_TEXT_NUMBER];
+	char after[TP_TEXT_NUMBER];
+	tp_buf_addf(out, "time       %s: that of calls %s", tp_time_name(diff->time),
+	    tp_time_meaning(diff->time));
+	if (shows_wall(diff)) {
+		const struct tp_diff_change wall = tp_diff_wall_total(diff);
+		tp_buf_addf(out, "; in wall time %s -> %s", ns_text(before, wall.before),
+		    ns_text(after, wall.after));
+		if (isfinite(wall.relative))
+			tp_buf_addf(out, " (%+.1f%%)", wall.relative * 100);
+	}
+	if (options->why_wall)
+		tp_buf_addf(out, "; not cpu: %s", options->why_wall);
+	tp_buf_add_char(out, '\n');
 }
 
 static void add_sides(const struct tp_diff *diff, const struct tp_analysis *const *runs,
@@ -199,12 +265,13 @@ static void add_sides(const struct tp_diff *diff, const struct tp_analysis *cons
 			tp_buf_add_string(out, "complete");
 		tp_buf_add_char(out, ')');
 		if (!runs[0]->timeless && runs[0]->time.known)
-			tp_buf_addf(out, ": %s in functions",
-			    tp_text_ns(text, ns < 1.8e19 ? (uint64_t)ns : UINT64_MAX));
+			tp_buf_addf(out, ": %s in functions", ns_text(text, ns));
 		if (side && !runs[0]->timeless && isfinite(total.relative))
 			tp_buf_addf(out, " (%+.1f%%)", total.relative * 100);
 		tp_buf_add_char(out, '\n');
 	}
+	if (!runs[0]->timeless)
+		add_time(diff, options, out);
 	if (diff->before > 1 && diff->runs - diff->before > 1)
 		tp_buf_addf(out,
 		    "p          probability of such a difference by chance (Welch's t-test); one "
@@ -229,8 +296,13 @@ int tp_diff_show(const struct tp_diff *diff, const struct tp_analysis *const *ru
 		    "out of memory while sorting %" PRIu32 " rows", diff->count);
 	if (options->view.format == TP_FORMAT_TABLE)
 		add_sides(diff, runs, options, out);
+	struct tp_column shown_columns[sizeof(columns) / sizeof(columns[0])];
+	memcpy(shown_columns, columns, sizeof(columns));
+	if (!shows_wall(diff))
+		memcpy(shown_columns + WALL_IN_TABLE, columns + WALL_IN_TABLE + 1,
+		    sizeof(columns) - (WALL_IN_TABLE + 1) * sizeof(columns[0]));
 	struct tp_grid grid;
-	tp_grid_init(&grid, runs[0], &options->view, columns, "functions", &members, out);
+	tp_grid_init(&grid, runs[0], &options->view, shown_columns, "functions", &members, out);
 	for (uint32_t i = 0; i < diff->count; i++)
 		if (!tp_grid_skips(&grid))
 			add_row(&grid, diff, order[i].item);
@@ -253,8 +325,10 @@ static void add_forbidden(const struct tp_diff *diff, const struct tp_diff_rule 
 		tp_buf_add_string(out, "all functions");
 	else
 		add_path(diff, item, FRAMES_IN_TABLE, out);
-	tp_buf_addf(out, ": %.0f -> %.0f%s", change->before, change->after,
-	    rule->metric == TP_DIFF_CALLS ? " calls" : " ns");
+	const bool calls = rule->metric == TP_DIFF_CALLS;
+	tp_buf_addf(out, ": %.0f -> %.0f %s%s%s", change->before, change->after,
+	    calls ? "calls" : "ns", calls || diff->time == TP_TIME_WALL ? "" : " of ",
+	    calls || diff->time == TP_TIME_WALL ? "" : tp_time_name(diff->time));
 	if (isfinite(change->relative))
 		tp_buf_addf(out, " (%+.1f%%)", change->relative * 100);
 	if (!isnan(change->significance))

@@ -21,6 +21,8 @@ struct tp_diff_options {
 	double min_share; /* items with less of the self time on both sides are not judged */
 	const struct tp_diff_rule *rules;
 	uint32_t rule_count;
+	/* Why it is wall time that is compared, though nobody asked for it; or NULL. */
+	const char *why_wall;
 };
 
 /*

@@ -50,6 +50,9 @@ struct tp_view_options {
 	bool by_module;
 	/* of a timeline: only around this number of calls, the slowest; 0: all */
 	uint64_t around_slowest;
+	bool
+	    around_usual; /* these are the slowest by processor time, if that is known, else wall */
+	enum tp_time around_time; /* or by this */
 };
 
 /* Whether a view is of functions that match options->function. */

@@ -112,6 +112,29 @@ static double ns_of(const struct tp_analysis *analysis, uint64_t ticks)
 	return analysis->timeless ? 0 : (double)tp_timebase_ns(&analysis->time, ticks);
 }
 
+// The part of TICKS, or of the wall time that PARTS make up, that is compared.
+static uint64_t compared(const struct tp_diff *diff, const struct tp_analysis *analysis,
+    uint64_t ticks, uint64_t cpu, const struct tp_off *off)
+{
+	if (analysis->options.time == diff->time)
+		return ticks;
+	return diff->time == TP_TIME_CPU    ? cpu
+	       : diff->time == TP_TIME_WAIT ? off->blocked
+					    : off->preempted;
+}
+
+static uint64_t compared_self(const struct tp_diff *diff, const struct tp_analysis *analysis,
+    uint64_t ticks, const struct tp_node_parts *parts)
+{
+	return compared(diff, analysis, ticks, parts->self_cpu, &parts->self_off);
+}
+
+static uint64_t compared_inclusive(const struct tp_diff *diff, const struct tp_analysis *analysis,
+    uint64_t ticks, const struct tp_node_parts *parts)
+{
+	return compared(diff, analysis, ticks, parts->inclusive_cpu, &parts->inclusive_off);
+}
+
 static bool allocate(struct builder *builder, uint64_t items)
 {
 	struct tp_diff *diff = builder->diff;
@@ -144,9 +167,17 @@ static bool add_functions(struct builder *builder)
 			    find_function(&builder->index, diff->items, &diff->count,
 				&function->symbol, module_of(builder, i, function->symbol.module));
 			double *values = values_of(diff, item, i);
-			values[TP_DIFF_SELF] += ns_of(analysis, function->scaled_self);
-			values[TP_DIFF_INCLUSIVE] += ns_of(analysis, function->scaled_inclusive);
+			const uint64_t self =
+			    compared_self(diff, analysis, function->self, &function->parts);
+			const uint64_t inclusive = compared_inclusive(
+			    diff, analysis, function->inclusive, &function->parts);
+			values[TP_DIFF_SELF] += ns_of(analysis, tp_function_scaled(function, self));
+			values[TP_DIFF_INCLUSIVE] +=
+			    ns_of(analysis, tp_function_scaled(function, inclusive));
 			values[TP_DIFF_CALLS] += (double)function->calls;
+			values[TP_DIFF_WALL_SELF] += ns_of(analysis, function->scaled_self);
+			values[TP_DIFF_WALL_INCLUSIVE] +=
+			    ns_of(analysis, function->scaled_inclusive);
 		}
 	}
 	return true;
@@ -168,10 +199,15 @@ static bool add_run(struct builder *builder, uint32_t run, const struct tp_paths
 	for (uint32_t i = 1; ok && i < paths->count; i++) {
 		const struct tp_path *path = &paths->items[i];
 		items[i] = find_path(builder, items[path->parent], functions[path->function]);
-		double *values = values_of(builder->diff, items[i], run);
-		values[TP_DIFF_SELF] += ns_of(analysis, path->self);
-		values[TP_DIFF_INCLUSIVE] += ns_of(analysis, path->inclusive);
+		const struct tp_diff *diff = builder->diff;
+		double *values = values_of(diff, items[i], run);
+		values[TP_DIFF_SELF] +=
+		    ns_of(analysis, compared_self(diff, analysis, path->self, &path->parts));
+		values[TP_DIFF_INCLUSIVE] += ns_of(
+		    analysis, compared_inclusive(diff, analysis, path->inclusive, &path->parts));
 		values[TP_DIFF_CALLS] += (double)path->calls;
+		values[TP_DIFF_WALL_SELF] += ns_of(analysis, path->self);
+		values[TP_DIFF_WALL_INCLUSIVE] += ns_of(analysis, path->inclusive);
 	}
 	free(items);
 	free(functions);
@@ -202,13 +238,30 @@ static int add_paths(struct builder *builder, struct tp_err *err)
 	return ok ? 0 : TP_ERR_MEMORY;
 }
 
+static void add_totals(struct tp_diff *diff, const struct tp_analysis *const *runs)
+{
+	for (uint32_t i = 0; i < diff->runs; i++) {
+		const struct tp_analysis *analysis = runs[i];
+		uint64_t self = 0;
+		for (uint32_t j = 0; j < analysis->function_count; j++) {
+			const struct tp_function *function = &analysis->functions[j];
+			self += tp_function_scaled(function,
+			    compared_self(diff, analysis, function->self, &function->parts));
+		}
+		diff->totals[i] = ns_of(analysis, self);
+		diff->wall_totals[i] = ns_of(analysis, analysis->scaled_self);
+	}
+}
+
 int tp_diff_init(struct tp_diff *diff, const struct tp_analysis *const *runs, uint32_t count,
-    uint32_t before, bool by_path, struct tp_err *err)
+    uint32_t before, bool by_path, enum tp_time time, struct tp_err *err)
 {
 	struct builder builder = {.diff = diff, .runs = runs};
-	*diff = (struct tp_diff){.runs = count, .before = before};
-	for (uint32_t i = 0; i < count; i++)
-		diff->totals[i] = ns_of(runs[i], runs[i]->scaled_self);
+	*diff = (struct tp_diff){.runs = count,
+	    .before = before,
+	    .time = time,
+	    .has_wall = runs[0]->options.time == TP_TIME_WALL};
+	add_totals(diff, runs);
 	find_programs(&builder);
 	const int code =
 	    by_path ? add_paths(&builder, err) : (add_functions(&builder) ? 0 : TP_ERR_MEMORY);
@@ -265,6 +318,11 @@ struct tp_diff_change tp_diff_change(
 struct tp_diff_change tp_diff_total(const struct tp_diff *diff)
 {
 	return compare(diff, diff->totals);
+}
+
+struct tp_diff_change tp_diff_wall_total(const struct tp_diff *diff)
+{
+	return compare(diff, diff->wall_totals);
 }
 
 // ---- what fails a comparison

@@ -17,6 +17,8 @@ enum tp_diff_metric {
 	    0, /* nanoseconds; of sampled functions what tp_function_scaled makes of it */
 	TP_DIFF_INCLUSIVE,
 	TP_DIFF_CALLS,
+	TP_DIFF_WALL_SELF, /* as the first two, of wall time; 0 if the analyses are not */
+	TP_DIFF_WALL_INCLUSIVE,
 	TP_DIFF_METRICS,
 };
 
@@ -31,11 +33,14 @@ struct tp_diff_item {
 
 struct tp_diff {
 	uint32_t runs;
-	uint32_t before; /* the number of them that come first */
+	uint32_t before;   /* the number of them that come first */
+	enum tp_time time; /* that is compared */
+	bool has_wall;     /* wall time is known, too, or the one that is compared */
 	struct tp_diff_item *items;
 	uint32_t count;
 	double *values;                  /* of each item, of each run, TP_DIFF_METRICS */
 	double totals[TP_DIFF_RUNS_MAX]; /* of each run: the self time of all functions */
+	double wall_totals[TP_DIFF_RUNS_MAX];
 };
 
 struct tp_diff_change {
@@ -46,16 +51,19 @@ struct tp_diff_change {
 };
 
 /*
- * Compare COUNT runs, of which the first BEFORE are on one side, by call path or by function. The
- * analyses must outlive it. 0 or TP_ERR_MEMORY; release it in any case.
+ * Compare COUNT runs, of which the first BEFORE are on one side, by call path or by function, and
+ * by TIME. Either the analyses are of that time, all of them, or they are of wall time and each
+ * knows its parts (tp_analysis_check_parts). They must outlive it. 0 or TP_ERR_MEMORY; release it
+ * in any case.
  */
 int tp_diff_init(struct tp_diff *diff, const struct tp_analysis *const *runs, uint32_t count,
-    uint32_t before, bool by_path, struct tp_err *err);
+    uint32_t before, bool by_path, enum tp_time time, struct tp_err *err);
 void tp_diff_release(struct tp_diff *diff);
 struct tp_diff_change tp_diff_change(
     const struct tp_diff *diff, uint32_t item, enum tp_diff_metric metric);
 /* The same of the self time of all functions. */
 struct tp_diff_change tp_diff_total(const struct tp_diff *diff);
+struct tp_diff_change tp_diff_wall_total(const struct tp_diff *diff);
 
 /*
  * What fails a comparison: [PATTERN:]METRIC>AMOUNT or METRIC<AMOUNT, where METRIC is self,

@@ -4,11 +4,9 @@
 
 #include <math.h>
 
-// How long a wait for a processor is: a usual time slice.
+// How long a wait for a processor is: a usual time slice. One such wait is no news, as a program of
+// a millisecond may well have one.
 #define WAIT_NS 4e6
-// Shorter waits in all are no news: a program of a millisecond may well wait for two.
-#define NEWS_NS UINT64_C(100000000)
-
 static void add_clock(struct tp_starvation *starvation, const struct tp_tracefile *trace,
     const struct tp_timebase *time, uint64_t duration_ns)
 {
@@ -94,5 +92,7 @@ double tp_starvation_uncertainty(
 
 bool tp_starvation_is_news(const struct tp_starvation *starvation)
 {
-	return starvation->delay_share >= TP_STARVATION_HEAVY && starvation->delay_ns >= NEWS_NS;
+	return starvation->delay_share >= TP_STARVATION_HEAVY &&
+	       (double)starvation->delay_ns > WAIT_NS &&
+	       starvation->delays >= TP_STARVATION_HEAVY * starvation->run;
 }

@@ -76,7 +76,7 @@ extern const char *const tp_time_words[];
 /*
  * What commands that read a trace have in their tables of options; O is a struct tp_open_options.
  */
-#define TP_OPEN_OPTIONS(o)                                                                       \
+#define TP_OPEN_OPTIONS_TIME(o, time_row)                                                        \
 	TP_OPT_STRING(0, "thread", &(o).thread, "N", "show only thread number N"),               \
 	    TP_OPT_STRING(0, "time-range", &(o).time_range, "FROM..TO",                          \
 		"show only what happened between these times since the first record, such as "   \
@@ -90,13 +90,18 @@ extern const char *const tp_time_words[];
 		"count calls deeper than N levels as part of their callers"),                    \
 	    TP_OPT_STRING(0, "min-time", &(o).min_time, "TIME",                                  \
 		"count calls shorter than TIME, such as 10us, as part of their callers"),        \
-	    TP_OPT_CHOICE(0, "time", &(o).time, tp_time_words, "wall|cpu|wait|preempted",        \
-		"count all of a call's time (wall), or only the time it ran (cpu), waited "      \
-		"(wait), or was ready to run without a processor (preempted) (default: wall)"),  \
-	    TP_OPEN_COSTS(o),                                                                    \
+	    time_row, TP_OPEN_COSTS(o),                                                          \
 	    TP_OPT_BOOL(                                                                         \
 		0, "strict", &(o).strict, "exit with 1 if events were lost or are missing"),     \
 	    TP_OPEN_SYMBOLS(o), TP_OPEN_DEBUG_DIRS((o).debug_dirs), TP_OPEN_PROGRAMS((o).programs)
+
+/* Which time counts, unless another one is asked for. */
+#define TP_OPEN_TIME(value, usual)                                                \
+	TP_OPT_CHOICE(0, "time", value, tp_time_words, "wall|cpu|wait|preempted", \
+	    "count all of a call's time (wall), or only the time it ran (cpu), "  \
+	    "waited (wait), or was ready to run without a processor (preempted) " \
+	    "(default: " usual ")")
+#define TP_OPEN_OPTIONS(o) TP_OPEN_OPTIONS_TIME(o, TP_OPEN_TIME(&(o).time, "wall"))
 
 /* What recording has cost. */
 #define TP_OPEN_COSTS(o)                                                                      \

@@ -75,6 +75,7 @@ static int take(struct tp_tui_calls *calls, struct search *search, struct tp_err
 		return tp_err_memory(err, search->analysis->trace->source.name);
 	tp_kept_calls_sort(kept);
 	calls->seen = kept->seen;
+	calls->time = kept->time;
 	calls->items = calloc(kept->count + 1, sizeof(*calls->items));
 	if (!calls->items)
 		return tp_err_memory(err, search->analysis->trace->source.name);
@@ -94,7 +95,9 @@ int tp_tui_calls_slowest(struct tp_tui_calls *calls, const struct tp_analysis *a
 	struct search search = {
 	    .analysis = analysis,
 	    .reading = reading,
-	    .kept = {.most = TP_TUI_SLOWEST, .slowest = true},
+	    .kept = {.most = TP_TUI_SLOWEST,
+		.slowest = true,
+		.time = tp_analysis_check_parts(analysis, err) ? TP_TIME_WALL : TP_TIME_CPU},
 	    .function = function,
 	};
 	uint64_t all = 0;

@@ -24,7 +24,8 @@ struct tp_tui_call {
 struct tp_tui_calls {
 	struct tp_tui_call *items; /* the slowest first; or a call and those in it, as they began */
 	uint32_t count;
-	uint64_t seen; /* calls of which these were chosen */
+	uint64_t seen;     /* calls of which these were chosen */
+	enum tp_time time; /* by which they are the slowest */
 };
 
 /* While it is read. */

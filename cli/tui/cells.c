@@ -12,8 +12,8 @@
 // relation does not have are left out.
 static const char *const tree_keys[] = {"calls", "inclusive_ns", "self_ns", "self_cpu_ns",
     "self_wait_ns", "self_preempted_ns", "p50_ns", "p99_ns", "min_ns", "max_ns", NULL};
-static const char *const call_keys[] = {"start_ns", "duration_ns", "self_raw_ns", "self_cpu_ns",
-    "self_wait_ns", "self_preempted_ns", "thread", "how", NULL};
+static const char *const call_keys[] = {"start_ns", "duration_ns", "inclusive_cpu_ns",
+    "self_raw_ns", "self_cpu_ns", "self_wait_ns", "self_preempted_ns", "thread", "how", NULL};
 static const char *const neighbour_keys[] = {
     "calls", "inclusive_ns", "self_ns", "self_cpu_ns", "self_wait_ns", "mean_ns", NULL};
 

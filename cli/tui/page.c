@@ -67,7 +67,7 @@ static const char *first_sort(const struct tp_tui_page *page)
 	case TP_TUI_THREADS:
 		return "thread";
 	case TP_TUI_CALLS:
-		return "duration_ns";
+		return page->calls.time == TP_TIME_CPU ? "inclusive_cpu_ns" : "duration_ns";
 	default:
 		return "start_ns";
 	}

@@ -69,8 +69,10 @@ def compare_slowest(facts, blocks, paths, calls, most, room):
     inside, full, part = set(), 0, 0
     for function, of in report_data.read_slowest(blocks["slowest"])[2].items():
         name = facts["functions"]["name"][function]
+        # By processor time, if that is known.
         wanted = sorted((call for call in calls if call["function"] == name), key=lambda call: (
-            -call["duration_ns"], call["start_ns"], call["thread"], call["id"]))[:most]
+            -(call["inclusive_cpu_ns"] if of[0][5] is not None else call["duration_ns"]),
+            call["start_ns"], call["thread"], call["id"]))[:most]
         check("slowest calls of " + name, [it[:4] for it in of], [
             (*key(call)[:3], len(below(call))) for call in wanted])
         for call, it in zip(wanted, of):

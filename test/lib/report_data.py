@@ -264,7 +264,10 @@ def check_heat(facts, functions, data):
     """The cells are the function's calls in the table, and over all columns its histogram."""
     columns, left, maps = read_heat(data)
     check("maps of functions", len({it["function"] for it in maps}), len(maps))
-    shown = [functions["inclusive_ns"][it["function"]] for it in maps]
+    # By processor time, if that is known of all.
+    cpu = functions.get("inclusive_cpu_ns")
+    of = cpu if cpu and None not in cpu else functions["inclusive_ns"]
+    shown = [of[it["function"]] for it in maps]
     check("those with most time have a map", shown, sorted(shown, reverse=True))
     check("functions with and without a map", len(maps) + left,
           sum(bool(histogram) for histogram in functions["histogram"]))
@@ -285,15 +288,17 @@ def check_heat(facts, functions, data):
 
 
 def read_slowest(data):
-    """(most, functions without, {function: [(thread or None, start, duration, inside, full)]})."""
+    """(most, functions without, {function: [(thread or None, start, duration, inside, full, cpu)]});
+    cpu is None where it is not known, else they are the slowest by it."""
     numbers = Numbers(data)
-    most, left = numbers.column(2)
+    most, left, by_cpu = numbers.column(3)
     slowest = {}
     for _ in range(numbers.next()):
         function, count = numbers.column(2)
-        threads, starts, durations, inside, full = (numbers.column(count) for _ in range(5))
+        threads, starts, durations, inside, full, cpu = (numbers.column(count) for _ in range(6))
         slowest[function] = list(zip([at - 1 if at else None for at in threads], starts, durations,
-                                     inside, map(bool, full)))
+                                     inside, map(bool, full),
+                                     cpu if by_cpu else [None] * count))
     numbers.end("slowest")
     return most, left, slowest
 
@@ -323,11 +328,11 @@ def check_slowest(facts, functions, paths, blocks, whole):
     for function, calls in slowest.items():
         name = functions["name"][function]
         check("slowest calls of " + name, len(calls), min(most, functions["timed_calls"][function]))
-        check("order of the slowest calls of " + name, [-it[2] for it in calls],
-              sorted(-it[2] for it in calls))
-        if whole:
+        order = [-(it[2] if it[5] is None else it[5]) for it in calls]
+        check("order of the slowest calls of " + name, order, sorted(order))
+        if whole and calls[0][5] is None:
             near("the slowest call of " + name, calls[0][2], functions["max_ns"][function], 1)
-        for thread, start, duration, inside, full in calls:
+        for thread, start, duration, inside, full, _ in calls:
             if full and len(facts["functions"]["name"]) not in paths["fn"]:
                 # Rounded times of neighbours may touch.
                 found = sum(start <= at and at + takes <= start + duration + 1

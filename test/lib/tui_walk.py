@@ -261,10 +261,13 @@ def walk_calls(tui, trace, function):
     tui.page("slowest calls of " + function)
     tui.shows("Enter shows what one did")
     timeline = ("--view", "timeline", "--function", function, "--limit", "0")
-    durations = sorted((int(row["duration_ns"]) for row in analyze(trace, *timeline)), reverse=True)
+    rows = analyze(trace, *timeline)
+    # By processor time, if that is known.
+    by = "cpu_ns" if all(row["cpu_ns"] for row in rows) else "duration_ns"
+    times = sorted((int(row[by]) for row in rows), reverse=True)
     compare(tui, "slowest calls", table(tui.screen()),
-            [{"function": function, "duration_ns": str(ns)} for ns in durations],
-            {"duration": "duration_ns"})
+            [{"function": function, by: str(ns)} for ns in times],
+            {"inclusive_cpu" if by == "cpu_ns" else "duration": by})
     tui.keys("Enter")
     tui.page("one call of " + function)
     tui.shows("from start to end")

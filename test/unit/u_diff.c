@@ -36,7 +36,7 @@ static void open_runs(const char *const *texts, uint32_t count, uint32_t before,
 		assert_int_equal(tp_analysis_init(&analyses[i], &traces[i], &options, &err), 0);
 		runs[i] = &analyses[i];
 	}
-	assert_int_equal(tp_diff_init(&diff, runs, count, before, by_path, &err), 0);
+	assert_int_equal(tp_diff_init(&diff, runs, count, before, by_path, TP_TIME_WALL, &err), 0);
 }
 
 static void end(void)

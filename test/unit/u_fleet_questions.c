@@ -211,6 +211,9 @@ static int64_t key_of(uint32_t function)
 
 // A run of a build on a host; function i takes TIMES[i] nanoseconds in each of 10 calls; below 0:
 // it was not called.
+// `without` is added to that: the function had no processor; NAN: processor time is not known.
+static double without = NAN;
+
 static void put_times(
     struct fleet *fleet, const char *build, const char *host, const double *times, uint32_t count)
 {
@@ -225,7 +228,8 @@ static void put_times(
 		snprintf(names[i], sizeof(names[i]), "function%u", i);
 		const row function = {{"fn_key", (double)key_of(i), NULL},
 		    {"function", 0, names[i]}, {"calls", 10, NULL}, {"timed_calls", 10, NULL},
-		    {"self_ns", 10 * times[i], NULL}};
+		    {"self_ns", 10 * (times[i] + (isnan(without) ? 0 : without)), NULL},
+		    {isnan(without) ? NULL : "self_cpu_ns", 10 * times[i], NULL}};
 		memcpy(functions[called++], function, sizeof(function));
 	}
 	put_run(fleet, "2026-11-26", run, functions, called);
@@ -287,6 +291,35 @@ static void regressions(void **state)
 		const struct tp_query_parameter back[] = {
 		    {"old", "new"}, {"new", "old"}, {NULL, NULL}};
 		assert_int_equal(ask(&fleet, "regressions", back)->rows, 0);
+		fleet_release(&fleet);
+	}
+}
+
+// Where all runs know it, processor time is compared, and wall time is beside it.
+static void regressions_by_cpu(void **state)
+{
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct fleet fleet;
+		fleet_init(&fleet);
+		for (uint32_t i = 0; i < 5; i++) {
+			without = 300;
+			put_times(&fleet, "old", "one", before + i, 1);
+		}
+		for (uint32_t i = 0; i < 5; i++) {
+			without = known || i ? 0 : NAN;
+			put_times(&fleet, "new", "two", after + i, 1);
+		}
+		without = NAN;
+		const struct answer *answer = ask(&fleet, "regressions", NULL);
+		assert_int_equal(answer->rows, known);
+		if (known) {
+			assert_string_equal(text(answer, 0, "time"), "cpu");
+			assert_near(number(answer, 0, "old_ns"), 100, 1e-9);
+			assert_near(number(answer, 0, "percent"), 20, 1e-9);
+			assert_near(number(answer, 0, "old_wall_ns"), 400, 1e-9);
+			assert_near(number(answer, 0, "new_wall_ns"), 120, 1e-9);
+		}
 		fleet_release(&fleet);
 	}
 }
@@ -558,6 +591,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(regressions),
+	    cmocka_unit_test(regressions_by_cpu),
 	    cmocka_unit_test(no_regressions),
 	    cmocka_unit_test(hosts),
 	    cmocka_unit_test(skip_),

@@ -125,16 +125,22 @@ static void clocks_that_stand_still(void **state)
 	assert_false(tp_starvation_hides(&it));
 }
 
-// From a share on, and if it is a tenth of a second in all.
+// From a share on of the time that it could run, and of the run, and if it is more than one turn of
+// another program.
 static void what_is_news(void **state)
 {
 	(void)state;
 	struct tp_starvation it = {
-	    .delay_share = TP_STARVATION_HEAVY, .delay_ns = UINT64_C(100000000)};
+	    .run = 14e6, .delays = 4000001, .delay_share = 0.7, .delay_ns = 4000001};
 	assert_true(tp_starvation_is_news(&it));
 	it.delay_ns--;
 	assert_false(tp_starvation_is_news(&it));
 	it.delay_ns++;
+	it.run = 1e10;
+	assert_false(tp_starvation_is_news(&it));
+	it.delays = it.run * TP_STARVATION_HEAVY;
+	it.delay_share = TP_STARVATION_HEAVY;
+	assert_true(tp_starvation_is_news(&it));
 	it.delay_share = TP_STARVATION_HEAVY / 1.001;
 	assert_false(tp_starvation_is_news(&it));
 }

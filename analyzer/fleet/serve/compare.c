@@ -11,10 +11,10 @@
 enum { RUNS_LEAST = 5 };
 
 // The squared standard error of the mean.
-static double error_of(const struct tp_serve_function *function)
+static double error_of(const struct tp_serve_mean *mean)
 {
-	const double n = (double)function->n;
-	return function->spread / (n - 1) / n;
+	const double n = (double)mean->n;
+	return mean->spread / (n - 1) / n;
 }
 
 // What chance exceeds on either side with 5 % for all TESTS together (docs/fleet.md: Abramowitz and
@@ -33,8 +33,8 @@ static double needed(double df, uint32_t tests)
 
 static void test(struct tp_serve_pair *pair, uint32_t tests, double least)
 {
-	const struct tp_serve_function *a = pair->a;
-	const struct tp_serve_function *b = pair->b;
+	const struct tp_serve_mean *a = tp_serve_compared(pair, pair->a);
+	const struct tp_serve_mean *b = tp_serve_compared(pair, pair->b);
 	const double se2_a = error_of(a);
 	const double se2_b = error_of(b);
 	const double se2 = se2_a + se2_b;
@@ -54,9 +54,11 @@ static double weight_of(const struct tp_serve_pair *pair)
 {
 	if (!pair->a || !pair->b)
 		return (double)(pair->a ? pair->a : pair->b)->self_ns;
-	return pair->b->mean > 0 ? fabs((pair->b->mean - pair->a->mean) / pair->b->mean *
-					(double)pair->b->self_ns)
-				 : (double)pair->a->self_ns;
+	const double a = tp_serve_compared(pair, pair->a)->mean;
+	const double b = tp_serve_compared(pair, pair->b)->mean;
+	const uint64_t of_a = pair->cpu ? pair->a->cpu_ns : pair->a->self_ns;
+	const uint64_t of_b = pair->cpu ? pair->b->cpu_ns : pair->b->self_ns;
+	return b > 0 ? fabs((b - a) / b * (double)of_b) : (double)of_a;
 }
 
 static int compare_pairs(const void *a, const void *b)
@@ -93,8 +95,11 @@ int tp_serve_compare(struct tp_serve_comparison *comparison, const struct tp_ser
 			    (struct tp_serve_pair){.b = &b->functions[i]};
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		struct tp_serve_pair *pair = &comparison->pairs[i];
-		pair->tested =
-		    pair->a && pair->b && pair->a->n >= RUNS_LEAST && pair->b->n >= RUNS_LEAST;
+		const uint64_t runs_a = pair->a ? pair->a->wall.n : 0;
+		const uint64_t runs_b = pair->b ? pair->b->wall.n : 0;
+		pair->cpu = (!pair->a || pair->a->cpu.n == runs_a) &&
+			    (!pair->b || pair->b->cpu.n == runs_b) && (runs_a || runs_b);
+		pair->tested = runs_a >= RUNS_LEAST && runs_b >= RUNS_LEAST;
 		comparison->tested += pair->tested;
 	}
 	for (uint32_t i = 0; i < comparison->count; i++)

@@ -81,6 +81,12 @@ struct tp_serve_set {
 	uint64_t hash[2]; /* of their ids */
 };
 
+struct tp_serve_mean {
+	uint64_t n;
+	double mean;
+	double spread;
+};
+
 struct tp_serve_function {
 	int64_t key;
 	const char *name;
@@ -97,11 +103,11 @@ struct tp_serve_function {
 	uint64_t min_ns;
 	uint64_t max_ns;
 	/*
-	 * Of the runs' self times a timed call: how many, mean, sum of squared differences from it.
+	 * Of the runs' self times a timed call: how many, mean, sum of squared differences from it; and
+	 * the same of processor time, of those that know it.
 	 */
-	uint64_t n;
-	double mean;
-	double spread;
+	struct tp_serve_mean wall;
+	struct tp_serve_mean cpu;
 	/* Its first bucket in tp_serve_sums.buckets, and behind the last. */
 	uint32_t bucket_from;
 	uint32_t bucket_to;
@@ -285,6 +291,7 @@ int64_t tp_serve_quantile(const struct tp_serve_bucket *buckets, uint32_t count,
 struct tp_serve_pair {
 	const struct tp_serve_function *a; /* NULL: it is not there */
 	const struct tp_serve_function *b;
+	bool cpu;    /* processor time is compared: all runs know it; else self time */
 	bool tested; /* each side has five runs; else what follows is not there */
 	double t;    /* NAN: nothing varies */
 	double df;
@@ -305,6 +312,12 @@ struct tp_serve_comparison {
  */
 int tp_serve_compare(struct tp_serve_comparison *comparison, const struct tp_serve_sums *a,
     const struct tp_serve_sums *b, double least, struct tp_err *err);
+/* What of a function is compared in PAIR. */
+static inline const struct tp_serve_mean *tp_serve_compared(
+    const struct tp_serve_pair *pair, const struct tp_serve_function *function)
+{
+	return pair->cpu ? &function->cpu : &function->wall;
+}
 void tp_serve_comparison_release(struct tp_serve_comparison *comparison);
 
 #endif

@@ -118,6 +118,15 @@ static struct tp_serve_function *have_function(
 	return &sums->functions[sums->function_count - 1];
 }
 
+// B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962.
+static void add_value(struct tp_serve_mean *mean, double x)
+{
+	const double before = x - mean->mean;
+	mean->n++;
+	mean->mean += before / (double)mean->n;
+	mean->spread += before * (x - mean->mean);
+}
+
 static int take_functions(void *context, const struct tp_serve_rows *rows, struct tp_err *err)
 {
 	struct tp_serve_sums *sums = context;
@@ -141,13 +150,10 @@ static int take_functions(void *context, const struct tp_serve_rows *rows, struc
 					      : self);
 		take_extremes(&it->min_ns, &it->max_ns, &columns[F_MIN], &columns[F_MAX], row);
 		if (timed && tp_parquet_has(&columns[F_SELF], row)) {
-			// B. P. Welford, "Note on a method for calculating corrected sums of
-			// squares and products", 1962.
-			const double x = (double)self / (double)timed;
-			const double before = x - it->mean;
-			it->n++;
-			it->mean += before / (double)it->n;
-			it->spread += before * (x - it->mean);
+			const uint64_t cpu = tp_serve_count(&columns[F_CPU], row);
+			add_value(&it->wall, (double)self / (double)timed);
+			if (tp_parquet_has(&columns[F_CPU], row))
+				add_value(&it->cpu, (double)cpu / (double)timed);
 		}
 	}
 	return 0;

@@ -181,29 +181,35 @@ int tp_serve_answer_functions(
 
 // ---- two sets
 
-static void add_side(
-    struct tp_json *json, const char *const names[4], const struct tp_serve_function *it)
+static void add_side(struct tp_json *json, const char *const names[5],
+    const struct tp_serve_pair *pair, const struct tp_serve_function *it)
 {
-	tp_json_uint(json, names[0], it ? it->n : 0);
-	tp_json_real(json, names[1], 1, it && it->n ? it->mean : NAN);
+	const uint64_t runs = it ? it->wall.n : 0;
+	tp_json_uint(json, names[0], runs);
+	tp_json_real(json, names[1], 1, runs ? tp_serve_compared(pair, it)->mean : NAN);
 	tp_json_uint(json, names[2], it ? it->self_ns : 0);
 	tp_json_uint(json, names[3], it ? it->calls : 0);
+	tp_json_real(json, names[4], 1, runs ? it->wall.mean : NAN);
 }
 
 static void add_pair(struct tp_json *json, const struct tp_serve_pair *pair)
 {
-	static const char *const old_names[] = {"old_runs", "old_ns", "old_self_ns", "old_calls"};
-	static const char *const new_names[] = {"new_runs", "new_ns", "new_self_ns", "new_calls"};
+	static const char *const old_names[] = {
+	    "old_runs", "old_ns", "old_self_ns", "old_calls", "old_wall_ns"};
+	static const char *const new_names[] = {
+	    "new_runs", "new_ns", "new_self_ns", "new_calls", "new_wall_ns"};
 	const struct tp_serve_function *it = pair->b ? pair->b : pair->a;
-	const bool both = pair->a && pair->b && pair->a->n && pair->b->n && pair->a->mean > 0;
+	const double a = pair->a ? tp_serve_compared(pair, pair->a)->mean : 0;
+	const double b = pair->b ? tp_serve_compared(pair, pair->b)->mean : 0;
+	const bool both = pair->a && pair->b && pair->a->wall.n && pair->b->wall.n && a > 0;
 	tp_json_object(json, NULL);
 	tp_serve_add_key(json, "fn_key", it->key);
 	tp_json_text(json, "function", it->name);
 	tp_json_text(json, "module", it->module);
-	add_side(json, old_names, pair->a);
-	add_side(json, new_names, pair->b);
-	tp_json_real(
-	    json, "percent", 1, both ? 100 * (pair->b->mean - pair->a->mean) / pair->a->mean : NAN);
+	tp_json_text(json, "time", pair->cpu ? "cpu" : "wall");
+	add_side(json, old_names, pair, pair->a);
+	add_side(json, new_names, pair, pair->b);
+	tp_json_real(json, "percent", 1, both ? 100 * (b - a) / a : NAN);
 	tp_json_real(json, "t", 1, pair->tested ? pair->t : NAN);
 	tp_json_real(json, "df", 1, pair->tested ? pair->df : NAN);
 	tp_json_real(json, "t_needed", 1, pair->tested ? pair->t_needed : NAN);

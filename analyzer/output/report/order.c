@@ -3,30 +3,41 @@
 #define _GNU_SOURCE
 #include "analyzer/output/report/report.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
+
+struct by_time {
+	const struct tp_analysis *analysis;
+	bool cpu; // processor time, which is known of all
+};
 
 static int compare_inclusive(const void *a, const void *b, void *context)
 {
-	const struct tp_analysis *analysis = context;
+	const struct by_time *by = context;
 	const uint32_t x = *(const uint32_t *)a;
 	const uint32_t y = *(const uint32_t *)b;
-	const uint64_t of_x = analysis->functions[x].inclusive;
-	const uint64_t of_y = analysis->functions[y].inclusive;
-	if (of_x != of_y)
-		return of_x > of_y ? -1 : 1;
-	return x < y ? -1 : x > y;
+	const struct tp_function *of_x = &by->analysis->functions[x];
+	const struct tp_function *of_y = &by->analysis->functions[y];
+	const int order =
+	    by->cpu ? TP_COMPARE(of_y->parts.inclusive_cpu, of_x->parts.inclusive_cpu) : 0;
+	if (order)
+		return order;
+	return of_x->inclusive != of_y->inclusive ? TP_COMPARE(of_y->inclusive, of_x->inclusive)
+						  : TP_COMPARE(x, y);
 }
 
 uint32_t *tp_report_heaviest(const struct tp_analysis *analysis, uint32_t *count)
 {
 	uint32_t *functions = malloc(((size_t)analysis->function_count + 1) * sizeof(*functions));
+	struct tp_err why;
+	struct by_time by = {analysis, !tp_analysis_check_parts(analysis, &why)};
 	*count = 0;
 	for (uint32_t i = 0; functions && i < analysis->function_count; i++)
 		if (analysis->functions[i].times.size)
 			functions[(*count)++] = i;
 	if (functions)
-		qsort_r(functions, *count, sizeof(*functions), compare_inclusive,
-		    (void *)(uintptr_t)analysis);
+		qsort_r(functions, *count, sizeof(*functions), compare_inclusive, &by);
 	return functions;
 }
 

@@ -241,8 +241,8 @@ bool tp_report_has_meters(const struct tp_analysis *analysis);
 bool tp_report_add_meters(struct tp_report *report, struct tp_buf *out);
 bool tp_report_add_marks(struct tp_report *report, struct tp_buf *out);
 /*
- * Functions with timed calls, those with most inclusive time first. NULL: no memory. The caller
- * frees it.
+ * Functions with timed calls, those with most inclusive time (processor time, if it is known)
+ * first. NULL: no memory. The caller frees it.
  */
 uint32_t *tp_report_heaviest(const struct tp_analysis *analysis, uint32_t *count);
 /*

@@ -16,9 +16,11 @@ bool tp_report_slowest_init(
     struct tp_report_slowest *slowest, const struct tp_analysis *analysis, uint32_t most)
 {
 	const uint32_t all = analysis->function_count;
+	struct tp_err why;
 	*slowest = (struct tp_report_slowest){
 	    .analysis = analysis,
 	    .most = most,
+	    .time = tp_analysis_check_parts(analysis, &why) ? TP_TIME_WALL : TP_TIME_CPU,
 	    .slot_of = malloc(((size_t)all + 1) * sizeof(*slowest->slot_of)),
 	};
 	uint32_t known;
@@ -71,10 +73,13 @@ static uint64_t count_inside(struct tp_report_slowest *slowest, uint32_t depth)
 }
 
 // Longer ones come first, and of equals that which began first.
-static bool is_slower(const struct tp_report_slow_call *a, const struct tp_report_slow_call *b)
+static bool is_slower(
+    const struct tp_report_slow_call *a, const struct tp_report_slow_call *b, enum tp_time time)
 {
-	if (a->call.duration != b->call.duration)
-		return a->call.duration > b->call.duration;
+	const uint64_t of_a = tp_call_part(&a->call, time);
+	const uint64_t of_b = tp_call_part(&b->call, time);
+	if (of_a != of_b)
+		return of_a > of_b;
 	if (a->call.start != b->call.start)
 		return a->call.start < b->call.start;
 	return a->thread < b->thread || (a->thread == b->thread && a->call.id < b->call.id);
@@ -91,12 +96,13 @@ void tp_report_slowest_add(struct tp_report_slowest *slowest, uint32_t function,
 		return;
 	struct tp_report_slow_call *calls = &slowest->calls[(size_t)slot * slowest->most];
 	uint32_t *count = &slowest->call_counts[slot];
-	if (*count == slowest->most && call->duration < calls[*count - 1].call.duration)
+	if (*count == slowest->most && tp_call_part(call, slowest->time) <
+					   tp_call_part(&calls[*count - 1].call, slowest->time))
 		return;
 	const struct tp_report_slow_call it = {
 	    .call = *call, .inside = inside, .thread = thread, .track = UINT32_MAX};
 	uint32_t at = *count;
-	while (at && is_slower(&it, &calls[at - 1]))
+	while (at && is_slower(&it, &calls[at - 1], slowest->time))
 		at--;
 	if (at == slowest->most)
 		return;
@@ -338,6 +344,7 @@ void tp_report_slowest_write(
 	const struct tp_timebase *base = &slowest->analysis->time;
 	tp_varint_add(out, slowest->most);
 	tp_varint_add(out, slowest->left);
+	tp_varint_add(out, slowest->time == TP_TIME_CPU);
 	tp_varint_add(out, slowest->count);
 	for (uint32_t i = 0; i < slowest->count; i++) {
 		const struct tp_report_slow_call *calls =
@@ -358,5 +365,8 @@ void tp_report_slowest_write(
 			tp_varint_add(out, calls[j].inside);
 		for (uint32_t j = 0; j < count; j++)
 			tp_varint_add(out, calls[j].full);
+		for (uint32_t j = 0; j < count; j++)
+			tp_varint_add(
+			    out, tp_timebase_ns(base, tp_call_part(&calls[j].call, TP_TIME_CPU)));
 	}
 }

@@ -28,6 +28,7 @@ struct tp_report_slow_call {
 struct tp_report_slowest {
 	const struct tp_analysis *analysis;
 	uint32_t most;       /* of each function */
+	enum tp_time time;   /* by which they are the slowest: processor time, if it is known */
 	uint32_t *functions; /* that have any, those with most inclusive time first */
 	uint32_t count;
 	uint32_t left;                     /* functions with calls that are not among them */
@@ -62,9 +63,11 @@ bool tp_report_slowest_finish(struct tp_report_slowest *slowest, const struct tp
     const struct tp_report_tree *tree, struct tp_report_time *time, const uint32_t *threads,
     uint64_t room);
 /*
- * The block "slowest": how many of each function, functions without, functions; for each function
+ * The block "slowest": how many of each function, functions without, 1 if they are the slowest by
+ * processor time (else it is not known), functions; for each function
  * its number and how many calls, and their columns thread here + 1 (0: it is not shown), start,
- * duration, calls inside, and 1 if all of these are drawn.
+ * duration, calls inside, 1 if all of these are drawn, and the time
+ * in which they had a processor.
  */
 void tp_report_slowest_write(
     const struct tp_report_slowest *slowest, const struct tp_report_time *time, struct tp_buf *out);

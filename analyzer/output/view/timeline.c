@@ -35,6 +35,7 @@ struct timeline {
 	const struct tp_analysis *analysis;
 	const bool *marks; // NULL: all functions
 	struct tp_kept_calls kept;
+	bool shows_time; // a column has the time by which calls are the slowest
 	struct around *arounds;
 	uint32_t around_count;
 	int64_t *inside; // of each slow call, of each function: ticks in the current thread
@@ -161,6 +162,8 @@ static void add_row(
 	tp_grid_time(grid, true,
 	    row->call.start > analysis->origin ? row->call.start - analysis->origin : 0);
 	tp_grid_time(grid, true, row->call.duration);
+	if (timeline->shows_time)
+		tp_grid_time(grid, true, tp_call_part(&row->call, timeline->kept.time));
 	tp_grid_time(grid, true, row->call.self);
 	tp_grid_number(grid, analysis->threads[row->thread].thread->number);
 	tp_grid_number(grid, row->call.depth);
@@ -168,6 +171,8 @@ static void add_row(
 	    analysis->functions[function_of(timeline, row->thread, row->call.node)].symbol.name,
 	    depth);
 	tp_grid_text(grid, ends[row->call.how]);
+	tp_grid_time(grid, analysis->threads[row->thread].thread->off != NULL,
+	    tp_call_part(&row->call, TP_TIME_CPU));
 }
 
 // A mark, or a phase, between calls.
@@ -199,6 +204,7 @@ static void add_mark(struct timeline *timeline, const struct tp_mark *mark)
 			   : mark->kind == TP_MARK_END             ? "end of a phase"
 			   : mark->kind == TP_MARK_PHASE           ? "phase"
 								   : "mark");
+	tp_grid_blank(grid);
 }
 
 static bool is_in_part(const struct tp_analysis *analysis, const struct tp_mark *mark)
@@ -254,11 +260,14 @@ static void add_other(
 	tp_grid_text(grid, "meanwhile");
 	tp_grid_time(grid, true, start > analysis->origin ? start - analysis->origin : 0);
 	tp_grid_time(grid, true, other->busy);
+	if (timeline->shows_time)
+		tp_grid_blank(grid);
 	tp_grid_time(grid, true, other->inside);
 	tp_grid_number(grid, analysis->threads[other->thread].thread->number);
 	tp_grid_number(grid, 0);
 	tp_grid_text(grid, function);
 	tp_grid_text(grid, grid->options->format == TP_FORMAT_TABLE ? "meanwhile, most in it" : "");
+	tp_grid_blank(grid);
 }
 
 static void add_title(struct timeline *timeline, const struct tp_kept_call *slow, uint32_t number)
@@ -271,6 +280,9 @@ static void add_title(struct timeline *timeline, const struct tp_kept_call *slow
 	char text[TP_TEXT_NUMBER];
 	tp_buf_addf(out, "%s%" PRIu32 ". %s: %s", number > 1 ? "\n" : "", number,
 	    function->symbol.name, tp_view_time(analysis, text, slow->call.duration));
+	if (timeline->shows_time)
+		tp_buf_addf(out, ", %s %s", tp_time_name(timeline->kept.time),
+		    tp_view_time(analysis, text, tp_call_part(&slow->call, timeline->kept.time)));
 	tp_buf_addf(out, " (half of its calls take up to %s)\n",
 	    tp_view_time(analysis, text, function->percentiles[0]));
 	uint32_t at = profile->nodes[slow->call.node].parent;
@@ -368,19 +380,36 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 	    {NULL, "depth", 'r', 0, false, false},
 	    {"function", "function", 'l', 0, false, true},
 	    {"", "end", 'l', 0, false, false},
+	    {NULL, "cpu_ns", 'r', 0, false, false},
 	    {0},
 	};
 	const bool slowest = options->around_slowest;
+	enum tp_time time = slowest ? options->around_time : TP_TIME_WALL;
+	if (slowest && options->around_usual && !tp_analysis_check_parts(analysis, err))
+		time = TP_TIME_CPU;
+	else if (time && tp_analysis_check_parts(analysis, err))
+		return err->code;
+	// In tables the time that decides is beside the duration.
+	struct tp_column shown[sizeof(columns) / sizeof(columns[0]) + 1];
+	const bool shows_time = time && options->format == TP_FORMAT_TABLE;
+	const size_t before = shows_time ? 4 : 0;
+	memcpy(shown, columns, before * sizeof(columns[0]));
+	shown[before] =
+	    (struct tp_column){.title = tp_time_name(time), .alignment = 'r', .rank = 0};
+	memcpy(shown + before + shows_time, columns + before,
+	    sizeof(columns) - before * sizeof(columns[0]));
 	struct timeline timeline = {
 	    .analysis = analysis,
 	    .marks = options->function ? marks : NULL,
 	    .kept =
 		{
 		    .slowest = slowest,
+		    .time = time,
 		    .most = slowest ? options->around_slowest : options->limit,
 		},
 	};
-	tp_grid_init(&timeline.grid, analysis, options, columns, "timeline", NULL, out);
+	timeline.shows_time = shows_time;
+	tp_grid_init(&timeline.grid, analysis, options, shown, "timeline", NULL, out);
 	timeline.grid.left_out = "more calls: see --limit, --time-range, --depth and --min-time";
 	const int code = tp_grid_end(&timeline.grid, show(&timeline, options, err), err);
 	for (uint32_t i = 0; i < timeline.around_count; i++)

@@ -7,11 +7,14 @@
 
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b, void *slowest)
+static int compare(const void *a, const void *b, void *context)
 {
 	const struct tp_kept_call *x = a;
 	const struct tp_kept_call *y = b;
-	int order = *(const bool *)slowest ? TP_COMPARE(y->call.duration, x->call.duration) : 0;
+	const struct tp_kept_calls *kept = context;
+	int order = kept->slowest ? TP_COMPARE(tp_call_part(&y->call, kept->time),
+					tp_call_part(&x->call, kept->time))
+				  : 0;
 	order = order ? order : TP_COMPARE(x->call.start, y->call.start);
 	order = order ? order : TP_COMPARE(x->thread, y->thread);
 	return order ? order : TP_COMPARE(x->call.id, y->call.id);
@@ -20,7 +23,7 @@ static int compare(const void *a, const void *b, void *slowest)
 void tp_kept_calls_sort(struct tp_kept_calls *kept)
 {
 	if (kept->count)
-		qsort_r(kept->items, kept->count, sizeof(*kept->items), compare, &kept->slowest);
+		qsort_r(kept->items, kept->count, sizeof(*kept->items), compare, kept);
 	kept->dropped |= kept->most && kept->count > kept->most;
 	if (kept->most && kept->count > kept->most)
 		kept->count = kept->most;
@@ -29,8 +32,7 @@ void tp_kept_calls_sort(struct tp_kept_calls *kept)
 void tp_kept_calls_add(struct tp_kept_calls *kept, const struct tp_kept_call *call)
 {
 	kept->seen++;
-	if (kept->code ||
-	    (kept->dropped && compare(call, &kept->items[kept->most - 1], &kept->slowest) > 0))
+	if (kept->code || (kept->dropped && compare(call, &kept->items[kept->most - 1], kept) > 0))
 		return;
 	const bool bounded = kept->most && kept->most <= TP_KEPT_CALLS_MAX;
 	if (bounded && kept->count >= 2 * kept->most)

@@ -24,9 +24,27 @@ struct tp_kept_calls {
 	uint64_t most; /* that are kept; 0: all, up to TP_KEPT_CALLS_MAX */
 	uint64_t seen;
 	bool slowest; /* those that took longest are first, not those that began first */
+	enum tp_time
+	    time;     /* by which they did; that of calls of which it is not known is 0 or all */
 	bool dropped; /* item number most - 1 is the last of those that were kept when some were */
 	int code;     /* 0, TP_ERR_LIMIT or TP_ERR_MEMORY: no more are kept */
 };
+
+/* That of a call's ticks: wall time as recorded, processor time without the cost of recording. */
+static inline uint64_t tp_call_part(const struct tp_call *call, enum tp_time time)
+{
+	const uint64_t off = call->off.blocked + call->off.preempted;
+	switch (time) {
+	case TP_TIME_CPU:
+		return off < call->net.inclusive ? call->net.inclusive - off : 0;
+	case TP_TIME_WAIT:
+		return call->off.blocked;
+	case TP_TIME_PREEMPTED:
+		return call->off.preempted;
+	default:
+		return call->duration;
+	}
+}
 
 void tp_kept_calls_add(struct tp_kept_calls *kept, const struct tp_kept_call *call);
 /* Sort them, and drop the last: then there are at most `most`. */

@@ -33,6 +33,7 @@ run new3 128 4 8192
 expect 0 "$TEEPERF" diff old1.trace new1.trace
 says '^before +old1\.trace \(complete\): ' out
 says '^p +unknown: ' out
+says '^time +wall: .*; not cpu: has wall time only, not running and waiting times: ' out
 says '^ *300 ns +390 ns +\+90 ns +\+30\.0% +\+90 ns +3 +3 +a, "b"$' out
 expect 0 "$TEEPERF" diff old1.trace old2.trace old3.trace -- new1.trace new2.trace new3.trace
 says '^after +new1\.trace and others \(3 runs, complete\)' out
@@ -49,10 +50,10 @@ says '\+24900%' out
 
 # A row for each function, and for each path; each format says the same.
 expect 0 "$TEEPERF" diff --format csv old1.trace new1.trace
-says '^300,390,90,0\.300000,,300,390,90,0\.300000,,3,3,0\.000000,,"a, ""b""",,"a, ""b""","a, ""b"""$' out
+says '^300,390,90,0\.300000,,300,390,90,0\.300000,,3,3,0\.000000,,"a, ""b""",,"a, ""b""","a, ""b""",300,390,90,0\.300000,,300,390,90,0\.300000,$' out
 [ "$(wc -l <out)" -eq 3 ] || fail "not a row for each function"
 expect 0 "$TEEPERF" diff --by path --format csv old1.trace new1.trace
-says ',"main;a, ""b"""$' out
+says ',"main;a, ""b""",300,390,' out
 expect 0 "$TEEPERF" diff --format json --by path old1.trace old2.trace -- new1.trace
 python3 - out <<'EOF'
 import json, sys
@@ -61,6 +62,61 @@ assert [len(diff[side]) for side in ("before", "after")] == [2, 1], diff
 row = [row for row in diff["functions"] if row["path"] == 'main;a, "b"'][0]
 assert row["self_before_ns"] == 306 and row["self_after_ns"] == 390 and row["self_p"] is None, row
 EOF
+
+# Of a program that had a processor for a third of the time, the time in which it ran is compared.
+# starved NAME RAN TOOK: main runs for RAN of the TOOK ns that it takes.
+starved() {
+	cat >"$1.txt" <<EOF3
+clock kind=tsc hz=1000000000
+	point 0 5000
+	point 100000000 100005000
+threads
+	thread tid=10
+host
+	line "sched=perf"
+symbols
+	symbol 0x401000 main
+sched from=5000 lost=0
+	switch 5000 tid=10 kind=0
+	switch $((6000 + $2)) tid=10 kind=2
+	switch $((6000 + $3)) tid=10 kind=0
+chunk tid=10
+	1000 enter main
+	$((1000 + $3)) exit main
+end start=5000 end=$((6000 + $3))
+EOF3
+	"$TEEPERF" dump --assemble "$1.txt" -o "$1.trace"
+}
+starved quick 5000 14000
+starved slow 9000 10000
+expect 0 "$TEEPERF" diff quick.trace slow.trace
+says '^time +cpu: that of calls in which they had a processor; in wall time 14\.00 us -> 10\.00 us \(-28\.6%\)$' out
+says '^ *5\.000 us +9\.000 us +\+4\.000 us +\+80\.0% +-4\.000 us +\+4\.000 us ' out
+expect 1 "$TEEPERF" diff --fail-if 'self>+5%' --fail-if 'inclusive>+5%' quick.trace slow.trace
+says '^self>\+5%: main: 5000 -> 9000 ns of cpu \(\+80\.0%\)$' err
+says '^inclusive>\+5%: main: 5000 -> 9000 ns of cpu' err
+expect 1 "$TEEPERF" diff --fail-if 'total>+5%' --by path quick.trace slow.trace
+expect 0 "$TEEPERF" diff --time wall --fail-if 'self>+5%' quick.trace slow.trace
+says '^time +wall: that of calls from enter to exit$' out
+says '^ *14\.00 us +10\.00 us +-4\.000 us +-28\.6% +-4\.000 us +1 +1 +main$' out
+expect 0 "$TEEPERF" diff --time preempted --format csv quick.trace slow.trace
+says '^9000,1000,-8000,.*,main,14000,10000,-4000,' out
+expect 0 "$TEEPERF" diff --time cpu --min-time 6us --format csv quick.trace slow.trace
+says '^0,9000,9000,.*,main,,,,,,,,,,$' out
+expect 0 "$TEEPERF" diff --format json --by path quick.trace slow.trace
+python3 - out <<'EOF'
+import json, sys
+diff = json.load(open(sys.argv[1]))
+row = diff["functions"][0]
+assert (diff["time"], diff["total_after_ns"], diff["wall_total_after_ns"]) == ("cpu", 9000, 10000), diff
+assert (row["self_before_ns"], row["wall_self_before_ns"]) == (5000, 14000), row
+EOF
+# Where one trace does not know it, wall time is compared, and diff says so.
+expect 0 "$TEEPERF" diff --format csv quick.trace old1.trace
+says "wall time is compared: 'old1.trace' has wall time only" err
+says '^14000,' out
+expect 1 "$TEEPERF" diff --time cpu quick.trace old1.trace
+says "'old1.trace': has wall time only" err
 
 # A program whose file was renamed is the same; a library is not.
 renamed() {

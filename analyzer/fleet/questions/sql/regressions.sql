@@ -24,7 +24,8 @@ WITH builds AS (
 -- part welch
 SELECT what AS program, fn_key, function, runs_a AS old_runs, runs_b AS new_runs,
 	round(a_ns, 1) AS old_ns, round(b_ns, 1) AS new_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
-	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(df, 1) AS df, round(bound, 1) AS t_needed
+	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(df, 1) AS df, round(bound, 1) AS t_needed,
+	compared AS time, round(a_wall_ns, 1) AS old_wall_ns, round(b_wall_ns, 1) AS new_wall_ns
 FROM bounds
 WHERE b_ns - a_ns > bound * sqrt(se2) AND b_ns - a_ns > a_ns * coalesce(CAST($least AS DOUBLE), 5) / 100
 ORDER BY round((b_ns - a_ns) / b_ns * self_ns) DESC, what, fn_key;

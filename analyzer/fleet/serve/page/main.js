@@ -216,7 +216,9 @@ function showCompare() {
 		byId('compare').replaceChildren(...answer.functions.map(it => {
 			const line = row([functionLink(it), it.verdict, it.percent === null ? '–' :
 				(it.percent > 0 ? '+' : '') + it.percent.toFixed(1) + ' %',
-				timeOr(it.old_ns), timeOr(it.new_ns),
+				timeOr(it.old_ns), timeOr(it.new_ns), it.time === 'cpu' ?
+					timeOr(it.old_wall_ns) + ' / ' + timeOr(it.new_wall_ns) :
+					'compared',
 				it.t === null ? '–' :
 					it.t.toFixed(1) + ' (' + it.t_needed.toFixed(1) + ')',
 				it.old_runs + ' / ' + it.new_runs]);

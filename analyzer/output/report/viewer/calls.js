@@ -40,19 +40,20 @@ function readHeat(bytes) {
 	data.heat = heat;
 }
 
-// By function: {thread, start, duration, inside, full}, the slowest first; thread -1: it is not
-// shown.
+// By function: {thread, start, duration, inside, full, cpu}, the slowest first, by processor time if
+// that is known (byCpu); thread -1: it is not shown.
 function readSlowest(bytes) {
 	const numbers = new Numbers(bytes);
-	data.slowest = {most: numbers.next(), left: numbers.next(), of: new Map()};
+	data.slowest = {most: numbers.next(), left: numbers.next(),
+		byCpu: numbers.next() > 0, of: new Map()};
 	for (let functions = numbers.next(); functions > 0; functions--) {
 		const fn = numbers.next(), count = numbers.next();
 		const column = () => numbers.column(new Float64Array(count));
 		const thread = column(), start = column(), duration = column(), inside = column(),
-			full = column();
+			full = column(), cpu = column();
 		data.slowest.of.set(fn, Array.from(thread, (at, i) =>
 			({thread: at - 1, start: start[i], duration: duration[i], inside: inside[i],
-				full: full[i] > 0})));
+				full: full[i] > 0, cpu: cpu[i]})));
 	}
 }
 
@@ -102,7 +103,8 @@ function showSlowest(fn, i) {
 	const margin = Math.max(call.duration * 0.04, 10);
 	const from = Math.max(0, Math.floor(call.start - margin)),
 		to = Math.min(data.facts.span, Math.ceil(call.start + call.duration + margin));
-	const facts = [['Takes', formatTime(call.duration)], ['Begins at', formatTime(call.start +
+	const facts = [...data.slowest.byCpu ? [['Had a processor for', formatTime(call.cpu)]] : [],
+		['Takes', formatTime(call.duration)], ['Begins at', formatTime(call.start +
 		data.facts.start)], ['Thread', data.facts.threads[call.thread].title],
 		['Calls inside',
 			formatCount(call.inside) + (call.full ? '' : ', the longest are drawn')]];

@@ -2,7 +2,8 @@
 -- {program}: one program; {least}: least change in percent (5). The test of 'regressions': a machine against all others.
 SELECT what AS program_and_host, fn_key, name AS function, runs_a AS other_runs, runs_b AS host_runs,
 	round(a_ns, 1) AS others_ns, round(b_ns, 1) AS host_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
-	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(degrees, 1) AS df, round(bound, 1) AS t_needed
+	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(degrees, 1) AS df, round(bound, 1) AS t_needed,
+	if(cpu_known, 'cpu', 'wall') AS time, round(a_wall_ns, 1) AS others_wall_ns, round(b_wall_ns, 1) AS host_wall_ns
 -- part welch_begin
 SELECT run_id, concat(program, ' ', one) AS what, if(host = one, 'b', 'a') AS side
 FROM (

@@ -3,7 +3,8 @@
 -- {least}: least change in percent (5). Welch's t-test over the runs' means, at least 5 each, 5 % for all functions together.
 SELECT what AS program, fn_key, name AS function, runs_a AS old_runs, runs_b AS new_runs,
 	round(a_ns, 1) AS old_ns, round(b_ns, 1) AS new_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
-	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(degrees, 1) AS df, round(bound, 1) AS t_needed
+	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(degrees, 1) AS df, round(bound, 1) AS t_needed,
+	if(cpu_known, 'cpu', 'wall') AS time, round(a_wall_ns, 1) AS old_wall_ns, round(b_wall_ns, 1) AS new_wall_ns
 -- part welch_begin
 SELECT run_id, program AS what, if(is_new = 1, 'b', 'a') AS side
 FROM (
