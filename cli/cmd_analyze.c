@@ -253,6 +253,7 @@ static int run(int argc, char **argv)
 	wanted.sort = sort < 0 ? TP_SORT_SELF : (enum tp_sort)sort;
 	wanted.format = (enum tp_format)format;
 	wanted.width = tp_terminal_width();
+	tp_text_use_ascii(!tp_terminal_utf8());
 	wanted.color = tp_terminal_color();
 	wanted.borders = borders.items;
 	wanted.border_count = borders.count;

@@ -59,6 +59,7 @@ static int parse(void)
 	double percent = 0.1;
 	wanted.view.format = (enum tp_format)format;
 	wanted.view.width = tp_terminal_width();
+	tp_text_use_ascii(!tp_terminal_utf8());
 	wanted.view.color = tp_terminal_color();
 	wanted.sort = (enum tp_diff_sort)sort;
 	wanted.rules = rules;

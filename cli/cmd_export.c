@@ -41,8 +41,8 @@ static const struct tp_option options[] = {
     TP_OPT_STRING(0, "format", &format, "FORMAT", "write this format; see --list"),
     TP_OPT_BOOL(0, "list", &list, "list the formats and exit"),
     TP_OPT_STRING('o', "output", &output, "OUT",
-	"write to OUT, or to standard output if OUT is - (default: FILE with the format's "
-	"suffix; for folded, standard output)"),
+	"write to OUT, or to standard output if OUT is - (default: standard output for folded "
+	"and csv, and where it is redirected into a file; else FILE with the format's suffix)"),
     TP_OPT_CHOICE(0, "weight", &weight, weights, "WEIGHT",
 	"weigh call paths by self time (default) or by calls"),
     TP_OPT_BOOL(
@@ -203,6 +203,17 @@ static int write_file(
 	else
 		code = tp_out_file_close(&out, &err);
 	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
+}
+
+// Whether standard output is redirected into an empty file of its own: not a log, into which
+// standard error or earlier commands write, too.
+static bool has_own_file(void)
+{
+	struct stat out;
+	struct stat err;
+	return fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode) && out.st_size == 0 &&
+	       (fstat(STDERR_FILENO, &err) != 0 || err.st_dev != out.st_dev ||
+		   err.st_ino != out.st_ino);
 }
 
 // Whether DIRECTORY, which exists, has anything in it.
@@ -412,9 +423,10 @@ static int export_one(const char *file)
 		status = status ? status : tp_push_export(&push, export, &open.analysis, &wanted);
 		goto done;
 	}
+	const bool whole = split || export->render_file || tp_export_is_directory(export);
 	if (output)
 		tp_buf_add_string(&path, output);
-	else if (export->suffix)
+	else if (export->suffix && (whole || !has_own_file()))
 		tp_buf_addf(&path, "%s%s", file, export->suffix);
 	// Without the path it would go to standard output.
 	if (!status && path.failed)
@@ -425,7 +437,7 @@ static int export_one(const char *file)
 		goto out;
 	// A file that grows too large is an error of write(), not the end of us.
 	signal(SIGXFSZ, SIG_IGN);
-	if (split || export->render_file || tp_export_is_directory(export))
+	if (whole)
 		status = write_named(&open.analysis, path.data);
 	else
 		status = write_file(&open.analysis, NULL, path.data);

@@ -118,6 +118,7 @@ static int run(int argc, char **argv)
 	// Sources have no size after optimisation.
 	view.sort = from_source && !sort ? TP_INVENTORY_SORT_START : (enum tp_inventory_sort)sort;
 	view.width = output ? 0 : tp_terminal_width();
+	tp_text_use_ascii(!tp_terminal_utf8());
 	view.color = !output && tp_terminal_color();
 	view.state = states[state + 1] ? state : -1;
 	if (format == FORMAT_TPINV && (limit_text || view.name || !view.system || view.state >= 0))

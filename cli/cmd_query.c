@@ -184,6 +184,10 @@ static int run(int argc, char **argv)
 		return status;
 	char **sql = argv;
 	const int sql_count = argc && is_sql(argv[0]) ? argc : 0;
+	for (int i = 1; i < sql_count; i++)
+		if (access(argv[i], F_OK) == 0)
+			return tp_options_usage(
+			    "name the trace first: teeperf query '%s' SQL", argv[i]);
 	argc -= sql_count;
 	status = tp_default_trace(&argc, &argv, NULL);
 	if (status)

@@ -73,6 +73,7 @@ static int parse(void)
 {
 	wanted.view.format = (enum tp_format)format;
 	wanted.view.width = tp_terminal_width();
+	tp_text_use_ascii(!tp_terminal_utf8());
 	wanted.view.color = tp_terminal_color();
 	wanted.functions = functions.items;
 	wanted.function_count = functions.count;

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 8, LEFT_BEHIND_S = 86400 };
+enum { TRIES = 8, LEFT_BEHIND_S = 600, UNLOCKED_S = 86400 };
 
 // ---- names
 
@@ -160,9 +160,10 @@ int tp_fleet_make_folders(const char *path, struct tp_err *err)
 	}
 }
 
-int tp_fleet_stage(
-    char path[TP_FLEET_PATH], const char *directory, const char *what, struct tp_err *err)
+int tp_fleet_stage(char path[TP_FLEET_PATH], int *lock, const char *directory, const char *what,
+    struct tp_err *err)
 {
+	*lock = -1;
 	const int code = tp_fleet_path(path, err, "%s/.%s-XXXXXX", directory, what);
 	if (code)
 		return code;
@@ -172,6 +173,12 @@ int tp_fleet_stage(
 	const mode_t mask = umask(0);
 	umask(mask);
 	chmod(path, 0777 & ~mask);
+	// Nobody else has it, or cleans what is so new.
+	*lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*lock >= 0 && flock(*lock, LOCK_SH | LOCK_NB) != 0) {
+		close(*lock);
+		*lock = -1;
+	}
 	return 0;
 }
 
@@ -189,6 +196,19 @@ void tp_fleet_remove(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+// Whether the one that made the folder is no more. AGE_S: how long nobody has put anything into it.
+static bool is_left(const char *path, time_t age_s)
+{
+	if (age_s <= LEFT_BEHIND_S)
+		return false;
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	const bool free = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+	const bool used = !free && errno == EWOULDBLOCK;
+	if (fd >= 0)
+		close(fd);
+	return free || (!used && age_s > UNLOCKED_S);
+}
+
 void tp_fleet_clean(const char *directory)
 {
 	static const char *const prefixes[] = {".add-", ".compact-", ".expire-"};
@@ -200,7 +220,7 @@ void tp_fleet_clean(const char *directory)
 			if (strncmp(entry->d_name, prefixes[i], strlen(prefixes[i])) == 0 &&
 			    !tp_fleet_path(path, NULL, "%s/%s", directory, entry->d_name) &&
 			    lstat(path, &stat) == 0 && S_ISDIR(stat.st_mode) &&
-			    time(NULL) - stat.st_mtime > LEFT_BEHIND_S)
+			    is_left(path, time(NULL) - stat.st_mtime))
 				tp_fleet_remove(path);
 		}
 	if (dir)
@@ -267,11 +287,15 @@ int tp_fleet_adding_begin(struct tp_fleet_adding *adding, struct tp_err *err)
 {
 	tp_fleet_encode(adding->program, adding->name);
 	adding->stage[0] = '\0';
+	adding->stage_lock = -1;
 	adding->added->already = is_there(adding);
 	if (adding->added->already)
 		return 0;
 	const int code = tp_fleet_make_folders(adding->directory, err);
-	return code ? code : tp_fleet_stage(adding->stage, adding->directory, "add", err);
+	if (code)
+		return code;
+	tp_fleet_clean(adding->directory);
+	return tp_fleet_stage(adding->stage, &adding->stage_lock, adding->directory, "add", err);
 }
 
 int tp_fleet_adding_file(
@@ -388,6 +412,8 @@ void tp_fleet_adding_end(const struct tp_fleet_adding *adding)
 {
 	if (adding->stage[0])
 		tp_fleet_remove(adding->stage);
+	if (adding->stage_lock >= 0)
+		close(adding->stage_lock);
 }
 
 // ---- a run

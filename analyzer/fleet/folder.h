@@ -66,12 +66,18 @@ int tp_fleet_path(char path[TP_FLEET_PATH], struct tp_err *err, const char *form
     __attribute__((format(printf, 3, 4)));
 /* Make the folder PATH and those that it is in, below DIRECTORY's length. 0 or TP_ERR_SYSTEM. */
 int tp_fleet_make_folders(const char *path, struct tp_err *err);
-/* A folder of a new name in DIRECTORY, which begins with a dot and WHAT. */
-int tp_fleet_stage(
-    char path[TP_FLEET_PATH], const char *directory, const char *what, struct tp_err *err);
+/*
+ * A folder of a new name in DIRECTORY, which begins with a dot and WHAT. *lock says to
+ * tp_fleet_clean that it is in use, until it is closed; -1: there is none.
+ */
+int tp_fleet_stage(char path[TP_FLEET_PATH], int *lock, const char *directory, const char *what,
+    struct tp_err *err);
 /* Remove a folder with all that is in it; what cannot be removed stays. */
 void tp_fleet_remove(const char *path);
-/* Remove what was left in the folder by those that were killed more than a day ago. */
+/*
+ * Remove the stages that were left in the folder by those that were killed more than ten minutes
+ * ago; without file locks, a day ago.
+ */
 void tp_fleet_clean(const char *directory);
 /* Have what was written to the file or folder PATH on the disk. 0 or TP_ERR_SYSTEM. */
 int tp_fleet_sync(const char *path, struct tp_err *err);
@@ -101,6 +107,7 @@ struct tp_fleet_adding {
 	/* Its own. */
 	char program[TP_FLEET_NAME]; /* the name, encoded */
 	char stage[TP_FLEET_PATH];   /* where the files are written */
+	int stage_lock;              /* of tp_fleet_stage */
 	bool has[TP_FLEET_TABLES];
 };
 

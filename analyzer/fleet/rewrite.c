@@ -47,6 +47,7 @@ struct work {
 	struct tp_fleet_rewritten *rewritten;
 	char live[TP_FLEET_PATH];
 	char stage[TP_FLEET_PATH];
+	int stage_lock;
 	char folder[TP_FLEET_PATH]; // in the stage: what will be live
 	struct tp_fleet_names runs; // "run=..." that are replaced
 	struct rows rows;
@@ -546,6 +547,7 @@ int tp_fleet_rewrite(const struct tp_fleet_place *place, const struct tp_fleet_n
 	    .dropped = dropped,
 	    .rewritten = rewritten,
 	    .hash = TEEPERF_HASH_START,
+	    .stage_lock = -1,
 	    .rows = {.table = place->table},
 	};
 	int code = tp_fleet_path(work.live, err, "%s/%s/%s/%s", place->directory,
@@ -553,8 +555,8 @@ int tp_fleet_rewrite(const struct tp_fleet_place *place, const struct tp_fleet_n
 	if (!code)
 		code = list_runs(&work, err);
 	if (!code && (work.runs.count > 1 || (dropped && work.runs.count)))
-		code = tp_fleet_stage(
-		    work.stage, place->directory, dropped ? "expire" : "compact", err);
+		code = tp_fleet_stage(work.stage, &work.stage_lock, place->directory,
+		    dropped ? "expire" : "compact", err);
 	if (!code && work.stage[0])
 		code = tp_fleet_path(work.folder, err, "%s/%s", work.stage, place->program);
 	if (!code && work.stage[0])
@@ -573,6 +575,8 @@ int tp_fleet_rewrite(const struct tp_fleet_place *place, const struct tp_fleet_n
 	}
 	if (work.stage[0])
 		tp_fleet_remove(work.stage);
+	if (work.stage_lock >= 0)
+		close(work.stage_lock);
 	forget_rows(&work.rows);
 	tp_fleet_names_release(&work.runs);
 	return code;

@@ -144,11 +144,15 @@ void tp_grid_indented(struct tp_grid *grid, const char *text, uint32_t depth)
 			tp_buf_addf(cells, "[%" PRIu32 "] ", depth);
 		if (shows_short_names(grid, &grid->columns[grid->at - 1])) {
 			struct tp_buf name;
+			struct tp_buf shown;
 			tp_buf_init(&name);
+			tp_buf_init(&shown);
 			tp_short_name_add(&name, text);
-			tp_table_add(&grid->table, name.data);
-			cells->failed |= name.failed;
+			tp_text_add_ellipses(&shown, name.data);
+			tp_table_add(&grid->table, shown.data);
+			cells->failed |= name.failed | shown.failed;
 			tp_buf_release(&name);
+			tp_buf_release(&shown);
 		} else {
 			tp_table_add(&grid->table, text);
 		}

@@ -266,8 +266,9 @@ static void add_short_command(const struct tp_tracefile *trace, uint32_t width, 
 	} else {
 		struct tp_buf lines;
 		tp_buf_init(&lines);
-		tp_text_add_wrapped(&lines, line.data, width - 2, 0);
-		tp_buf_addf(out, "%.*s …\n", (int)strcspn(lines.data, "\n"), lines.data);
+		const char *ellipsis = tp_text_ellipsis();
+		tp_text_add_wrapped(&lines, line.data, width - 1 - tp_text_width(ellipsis), 0);
+		tp_buf_addf(out, "%.*s %s\n", (int)strcspn(lines.data, "\n"), lines.data, ellipsis);
 		out->failed |= lines.failed;
 		tp_buf_release(&lines);
 	}

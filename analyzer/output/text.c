@@ -168,6 +168,29 @@ static void pad(struct tp_buf *out, uint32_t count)
 		tp_buf_add_char(out, ' ');
 }
 
+static const char usual_ellipsis[] = "…";
+static const char *ellipsis = usual_ellipsis;
+
+void tp_text_use_ascii(bool ascii)
+{
+	ellipsis = ascii ? ".." : usual_ellipsis;
+}
+
+const char *tp_text_ellipsis(void)
+{
+	return ellipsis;
+}
+
+void tp_text_add_ellipses(struct tp_buf *out, const char *text)
+{
+	for (const char *at; (at = strstr(text, usual_ellipsis));) {
+		tp_buf_add(out, text, (size_t)(at - text));
+		tp_buf_add_string(out, ellipsis);
+		text = at + sizeof(usual_ellipsis) - 1;
+	}
+	tp_buf_add_string(out, text);
+}
+
 // Add TEXT, cut to WIDTH columns with a mark in the middle: both ends of a long name say what it
 // is.
 static void add_cut(struct tp_buf *out, const char *text, uint32_t width)
@@ -177,13 +200,15 @@ static void add_cut(struct tp_buf *out, const char *text, uint32_t width)
 		tp_buf_add_string(out, text);
 		return;
 	}
-	const uint32_t head = (width - 1) / 2;
-	const uint32_t tail = all - (width - 1 - head); // where it begins
-	uint32_t at = 0;                                // letters so far
+	const uint32_t mark = tp_text_width(ellipsis);
+	const uint32_t room = width > mark ? width - mark : 0;
+	const uint32_t head = room / 2;
+	const uint32_t tail = all - (room - head); // where it begins
+	uint32_t at = 0;                           // letters so far
 	for (; *text; text++) {
 		const bool begins = ((unsigned char)*text & 0xc0) != 0x80;
 		if (begins && at == head)
-			tp_buf_add_string(out, "…");
+			tp_buf_add_string(out, ellipsis);
 		at += begins;
 		if (at <= head || at > tail)
 			tp_buf_add_char(out, *text);

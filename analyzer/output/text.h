@@ -28,6 +28,15 @@ char *tp_text_percent(char text[TP_TEXT_NUMBER], double share);
 uint32_t tp_text_width(const char *text);
 
 /*
+ * What stands in tables for what is left out: "…", or ".." where text is not shown as UTF-8. Of the
+ * whole process; choose before anything is written.
+ */
+void tp_text_use_ascii(bool ascii);
+const char *tp_text_ellipsis(void);
+/* TEXT with that for each "…". */
+void tp_text_add_ellipses(struct tp_buf *out, const char *text);
+
+/*
  * Lines of TEXT, broken at blanks where they are wider than WIDTH (0: never), which go on INDENT
  * columns further right.
  */

@@ -41,6 +41,20 @@ const char *tp_section_name(uint32_t type)
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
 }
 
+// Whether all that the file begins with is letters, digits and their like.
+static bool is_text(const struct tp_source *source)
+{
+	struct tp_err ignored;
+	uint8_t bytes[64];
+	const uint64_t size = source->size < sizeof(bytes) ? source->size : sizeof(bytes);
+	if (tp_source_read_again(source, 0, bytes, size, &ignored))
+		return false;
+	for (uint64_t i = 0; i < size; i++)
+		if ((bytes[i] < ' ' && !strchr("\n\t\r", bytes[i])) || !bytes[i] || bytes[i] > 126)
+			return false;
+	return true;
+}
+
 int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
     struct tp_problems *problems, struct tp_err *err)
 {
@@ -59,6 +73,12 @@ int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
 	if (magic == TEEPERF_LOG_MAGIC)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
 		    "this is a shared log, not a trace: 'teeperf record' writes the trace");
+	if (memcmp(&magic, "\177ELF", 4) == 0)
+		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
+		    "not a TeePerf trace: a program; 'teeperf record' runs it and writes the trace");
+	if (magic != TEEPERF_TRACE_MAGIC && is_text(source))
+		return tp_err_set_at(
+		    err, TP_ERR_FORMAT, file, 0, "not a TeePerf trace: a text file");
 	if (magic != TEEPERF_TRACE_MAGIC)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
 		    "not a TeePerf trace: it begins with 0x%016" PRIx64, magic);

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +37,16 @@ uint32_t tp_terminal_width(void)
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
 		return size.ws_col;
 	return 80;
+}
+
+bool tp_terminal_utf8(void)
+{
+	const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	if (!locale) // it is not installed: what is used then is "C"
+		return false;
+	const bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	freelocale(locale);
+	return utf8;
 }
 
 static bool is_dumb(void)

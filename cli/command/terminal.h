@@ -25,6 +25,8 @@ extern const char *const tp_color_words[];
 
 /* Columns of the terminal, 0 if standard output is none. */
 uint32_t tp_terminal_width(void);
+/* Whether text is shown as UTF-8, by LC_ALL, LC_CTYPE or LANG. */
+bool tp_terminal_utf8(void);
 /* Whether colour is wanted. */
 bool tp_terminal_color(void);
 

@@ -58,6 +58,15 @@ int tp_tui_screen_open(bool color, bool mouse, bool *ascii, struct tp_err *err)
 		    "the terminal '%s' is not known: set TERM, or use 'teeperf analyze'",
 		    term ? term : "");
 	set_term(screen);
+	const char *moves = tigetstr("cup");
+	if (!moves || moves == (const char *)-1) {
+		endwin();
+		delscreen(screen);
+		return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
+		    "the terminal '%s' cannot place text: set TERM to another, or use 'teeperf "
+		    "analyze'",
+		    term ? term : "");
+	}
 	cbreak();
 	noecho();
 	nonl();

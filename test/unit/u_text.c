@@ -145,6 +145,12 @@ static void tables(void **state)
 	    "calls  function           source\n"
 	    "    1  \xc3\xa4 rather…me of it  a.c:1\n"
 	    "   22  b\n");
+	tp_text_use_ascii(true);
+	render(32, false,
+	    "calls  function           source\n"
+	    "    1  \xc3\xa4 rathe..me of it  a.c:1\n"
+	    "   22  b\n");
+	tp_text_use_ascii(false);
 	// Never below what can be read.
 	render(5, true,
 	    "\033[1mcalls\033[0m  \033[1mfunction\033[0m          \033[1msource\033[0m\n"

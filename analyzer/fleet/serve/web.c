@@ -284,11 +284,22 @@ static void enter(struct tp_web *web, struct MHD_Connection *connection, enum ph
 
 // A NUL ends texts and would hide the characters after it.
 static char has_nul;
+static char has_many; // arguments
 
 static void *see_address(void *context, const char *address, struct MHD_Connection *connection)
 {
 	(void)context;
 	(void)connection;
+	uint32_t count = 0;
+	for (const char *c = strchr(address, '?'); c && *c; c++)
+		count += *c == '&';
+	if (count >= TP_WEB_ARGUMENTS_MAX) {
+		// The library would have no memory for so many, and close without an answer. The
+		// text is in its buffer, in which it takes the arguments apart after this.
+		for (char *c = (char *)(uintptr_t)address; *c; c++)
+			*c = *c == '&' ? '-' : *c;
+		return &has_many;
+	}
 	return strstr(address, "%00") ? &has_nul : NULL;
 }
 
@@ -304,6 +315,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	enter(web, connection, ANSWERS);
 	if (*state == &has_nul)
 		refuse(&answer, MHD_HTTP_BAD_REQUEST, "%00 in an address\n");
+	else if (*state == &has_many)
+		refuse(&answer, MHD_HTTP_URI_TOO_LONG, "more than 4096 arguments\n");
 	else
 		answer_it(web, connection, url, method, &answer);
 	enter(web, connection, WRITES);

@@ -149,6 +149,12 @@ for at in 8 10 11 15 16 28 31 39 55; do
 	says 'not a TeePerf trace' err
 done
 
+# What people give by mistake.
+expect 1 "$TEEPERF" analyze "$TEEPERF"
+says "not a TeePerf trace: a program; 'teeperf record' runs it" err
+expect 1 "$TEEPERF" report -o x.html "$script"
+says 'not a TeePerf trace: a text file' err
+
 # No room for the translation, and no folder for it.
 expect 1 env TMPDIR=/nowhere "$TEEPERF" analyze p.log
 says 'TMPDIR' err

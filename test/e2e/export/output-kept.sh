@@ -66,6 +66,19 @@ for format in chrome folded; do
 	cmp out output
 	[ -L link ] && [ "$(stat -c %a output)" = 640 ] || fail "link or mode"
 done
+# Without -o, a file that standard output is redirected into gets it, but no log and no pipe.
+for format in chrome dot flamegraph speedscope callgrind pprof csv folded; do
+	expect 0 "$TEEPERF" export --format $format -o wanted other
+	"$TEEPERF" export --format $format other >redirected 2>err || fail "$(cat err)"
+	cmp wanted redirected || fail "$format: not in the file that was redirected"
+done
+[ -z "$(find . -name 'other.*')" ] || fail "written elsewhere: $(ls)"
+"$TEEPERF" export --format dot other >log 2>&1
+says "wrote 'other.dot'" log
+rm other.dot
+"$TEEPERF" export --format dot other 2>err | cmp - /dev/null || fail "written into a pipe"
+says "wrote 'other.dot'" err
+rm other.dot
 python3 - <<'EOS' >deep.txt
 print('clock kind=tsc hz=1000000000\ncommand\n\tstring "/"\n\tstring "deep"\nsymbols')
 print('\tsymbol 0x401000 "down" file="deep.c" line=1')

@@ -104,7 +104,7 @@ for command in "fleet compact -q" "fleet expire -q --keep-last 1" \
 	done
 done
 [ $kills -gt 15 ] || fail "killed $kills times"
-# Left-over files are removed when they are old.
+# Left-over files are removed, by those that add, too, unless they are new or in use.
 rm -rf killed
 cp -r few killed
 KILL_NTH=3 LD_PRELOAD=$PWD/kill_nth.so "$TEEPERF" fleet compact -q killed >out 2>err || :
@@ -112,6 +112,11 @@ mkdir -p killed/.compact-abcdef/program=x
 touch -d '3 days ago' killed/.compact-abcdef
 expect 0 "$TEEPERF" fleet compact -q killed
 [ ! -e killed/.compact-abcdef ] || fail "an old temporary folder is left"
+mkdir killed/.add-1 killed/.compact-2 killed/.add-used killed/.add-new
+touch -d '20 minutes ago' killed/.add-1 killed/.compact-2 killed/.add-used
+expect 0 flock killed/.add-used "$TEEPERF" fleet add -q --to killed traces/9.trace
+[ -d killed/.add-used ] && [ -d killed/.add-new ] || fail "removed in use: $(ls -a killed)"
+[ ! -e killed/.add-1 ] && [ ! -e killed/.compact-2 ] || fail "left: $(ls -a killed)"
 
 # Several add, one compacts, one reads: it never sees a run twice.
 cat >read.py <<'END'

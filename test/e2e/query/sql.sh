@@ -207,6 +207,11 @@ done
 id' ] || fail pragma_table_info
 wrong 'SELECT pctl(duration_ns, 2) FROM calls' 'p must be from 0 to 1'
 [ ! -e x.db ] || fail "SQL wrote a file"
+# SQL before the trace is not SQL about teeperf.trace.
+cp app.trace teeperf.trace
+expect 129 "$TEEPERF" query 'SELECT count(*) FROM calls' $t
+says "name the trace first: teeperf query '$t' SQL" err
+rm teeperf.trace
 expect 1 "$TEEPERF" query --attach 1x=$t $t SELECT
 expect 129 "$TEEPERF" query --example=none $t
 expect 129 "$TEEPERF" query

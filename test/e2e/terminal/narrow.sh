@@ -37,6 +37,17 @@ for view in top tree inverted; do
 	on 300 analyze --view $view --format json a.trace
 	grep -Fq "$tree" out || fail "$view: not whole in JSON, on a terminal"
 done
+# Where text is not shown as UTF-8, nothing of ours is other than ASCII.
+for locale in C POSIX nosuch; do
+	(
+		LC_ALL=$locale
+		export LC_ALL
+		on 200 analyze a.trace
+		says ' std::_Rb_tree<..>::find' out
+		on 72 analyze --columns calls,function --full-names a.trace
+		! LC_ALL=C grep '[^ -~]' out || fail "$locale: not ASCII"
+	)
+done
 on 200 diff a.trace a.trace
 says ' std::_Rb_tree<…>::find' out
 expect 0 "$TEEPERF" query a.trace 'SELECT function FROM functions'
