@@ -264,7 +264,11 @@ def walk_calls(tui, trace, function):
     rows = analyze(trace, *timeline)
     # By processor time, if that is known.
     by = "cpu_ns" if all(row["cpu_ns"] for row in rows) else "duration_ns"
-    times = sorted((int(row[by]) for row in rows), reverse=True)
+    times = [row[by] for row in rows] if by == "duration_ns" else subprocess.run(
+        [os.environ["TEEPERF"], "query", "--format", "csv", trace,
+         "SELECT c.inclusive_cpu_ns FROM calls c JOIN functions f USING (fn) "
+         "WHERE f.function = '%s'" % function], check=True, capture_output=True, text=True).stdout.split()[1:]
+    times = sorted(map(int, times), reverse=True)
     compare(tui, "slowest calls", table(tui.screen()),
             [{"function": function, by: str(ns)} for ns in times],
             {"inclusive_cpu" if by == "cpu_ns" else "duration": by})
