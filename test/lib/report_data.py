@@ -288,7 +288,8 @@ def check_heat(facts, functions, data):
 
 
 def read_slowest(data):
-    """(most, functions without, {function: [(thread or None, start, duration, inside, full, cpu)]});
+    """(most, functions without, {function: [(thread or None, start, duration, inside, full,
+    cpu)]}).
     cpu is None where it is not known, else they are the slowest by it."""
     numbers = Numbers(data)
     most, left, by_cpu = numbers.column(3)

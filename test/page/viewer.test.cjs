@@ -82,10 +82,11 @@ const groups = {
 				assert.equal(viewer.heatRank({rows, calls}, 0, part),
 					all.length ? all[Math.ceil(part * all.length) - 1] : -1);
 		}
-		viewer.readSlowest(Uint8Array.from([2, 1, 1, 3, 2, 1, 0, 10, 20, 8, 7, 6, 5, 1,
-			0]));
+		viewer.readSlowest(Uint8Array.from([2, 1, 1, 1, 3, 2, 1, 0, 10, 20, 8, 7, 6, 5, 1,
+			0, 4, 3]));
 		same(data.slowest.of.get(3), [{thread: 0, start: 10, duration: 8, inside: 6,
-			full: true}, {thread: -1, start: 20, duration: 7, inside: 5, full: false}]);
+			full: true, cpu: 4}, {thread: -1, start: 20, duration: 7, inside: 5,
+			full: false, cpu: 3}]);
 		same(viewer.axisMarks(0, 100, 440), {at: [0, 50, 100], step: 50});
 	},
 	graph() {

@@ -103,8 +103,8 @@ struct tp_serve_function {
 	uint64_t min_ns;
 	uint64_t max_ns;
 	/*
-	 * Of the runs' self times a timed call: how many, mean, sum of squared differences from it; and
-	 * the same of processor time, of those that know it.
+	 * Of the runs' self times a timed call: how many, mean, sum of squared differences from it;
+	 * and the same of processor time, of those that know it.
 	 */
 	struct tp_serve_mean wall;
 	struct tp_serve_mean cpu;

@@ -40,8 +40,8 @@ function readHeat(bytes) {
 	data.heat = heat;
 }
 
-// By function: {thread, start, duration, inside, full, cpu}, the slowest first, by processor time if
-// that is known (byCpu); thread -1: it is not shown.
+// By function: {thread, start, duration, inside, full, cpu}, the slowest first, by processor time
+// if that is known (byCpu); thread -1: it is not shown.
 function readSlowest(bytes) {
 	const numbers = new Numbers(bytes);
 	data.slowest = {most: numbers.next(), left: numbers.next(),

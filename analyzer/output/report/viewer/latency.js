@@ -219,8 +219,9 @@ class Latency {
 			make('div.edges',
 				{tabindex: 0, role: 'group', 'aria-label': 'Slowest calls'},
 				make('table.edges.slowest', null,
-					make('caption', null, 'Slowest calls, ' + (data.slowest.byCpu ?
-						'by processor time, ' : '') + 'as recorded'),
+					make('caption', null, 'Slowest calls, ' +
+						(data.slowest.byCpu ? 'by processor time, ' : '') +
+						'as recorded'),
 					make('thead', null, make('tr', null, ['Takes',
 						...data.slowest.byCpu ? ['Cpu'] : [], 'Begins at',
 						'Thread', 'Calls inside'].map(text => make('th',
@@ -268,7 +269,8 @@ class Latency {
 				{type: 'button', title: 'Show it in the timeline',
 					onclick: () => showSlowest(fn, i)},
 				formatTime(call.duration)) : formatTime(call.duration)),
-				...data.slowest.byCpu ? [make('td', null, formatTime(call.cpu))] : [],
+				...data.slowest.byCpu ?
+					[make('td', null, formatTime(call.cpu))] : [],
 				make('td', null, formatTime(call.start + data.facts.start)),
 				make('td', null, thread ? thread.title : 'not shown'),
 				make('td', {title: call.full ? 'All of them are drawn' :
