@@ -12,7 +12,7 @@
 #include <string.h>
 
 // Number of threads with a note of their own.
-// The open note names so many threads.
+// Threads that the note 'open' names.
 #define OPEN_THREADS_SHOWN 3
 #define RINGS_SHOWN 8
 

@@ -32,13 +32,13 @@
 /* Of a wait for the clock: the processor hides between nothing and all of it behind other work. */
 #define TP_COMPENSATION_WAIT_SHOWS 0.5
 
-/* So many steps of a clock a call may leave to the next ones. */
+/* Steps of the clock that a call may leave to the next ones. */
 #define TP_COMPENSATION_STEPS 4
 
 /*
- * Calls that are this many times shorter than what recording them costs are none: then the costs are
- * of another machine, or another moment. Where arithmetic hides nearly all of a cost, it is four
- * times. Less than this in all is left to chance.
+ * Calls that are this many times shorter than what recording them costs are none: then the costs
+ * are of another machine, or another moment. Where arithmetic hides nearly all of a cost, it is
+ * four times. Less than this in all is left to chance.
  */
 #define TP_COMPENSATION_FAR 8
 #define TP_COMPENSATION_FAR_NS UINT64_C(1000000)

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-// What a loop says of an event's cost may be so far off in a program's windows: in some an event cost
-// two to three times as much (decision 0041).
+// What a loop says of an event's cost may be so far off in a program's windows: in some an event
+// cost two to three times as much (decision 0041).
 #define GUESS_DEVIATION 1.0
 // If so much of the time is of calls that ended with the window, nobody knows how long they would
 // have taken.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Whoever wants the calls of one thread one after another (calls.h) gets them through a sink. Times
- * are ticks; `start` and `end` are as they were recorded, and never run backwards. A call is a node of the thread's
- * profile, and has an id: nonzero, and the greater the later it began.
+ * are ticks; `start` and `end` are as they were recorded, and never run backwards. A call is a node
+ * of the thread's profile, and has an id: nonzero, and the greater the later it began.
  *
  * On one stack, enter and leave are properly nested. A thread with several stacks (moves.h) leaves
  * one and goes on in another: then pause is called for each open call, the innermost first, and

@@ -131,8 +131,9 @@ struct tp_profile {
 	    *parts; /* NULL: when the thread had no processor is not known; or for each node */
 	struct tp_profile_cost cost; /* off all times */
 	/*
-	 * Position (log.h) of the first record since debts were forgotten last. That is done now and
-	 * then, so that a part of a thread that begins there (stack_part.h) knows what they are.
+	 * Position (log.h) of the first record since debts were forgotten last. That is done now
+	 * and then, so that a part of a thread that begins there (stack_part.h) knows what they
+	 * are.
 	 */
 	uint64_t window;
 	uint32_t debts; /* those of nodes with another number are forgotten */
@@ -305,12 +306,12 @@ static inline uint64_t tp_ended_self(const struct tp_ended *call)
 
 /*
  * Take what recording it has cost off a call: off its own ticks with a processor, as far as they
- * go. What is left of the cost, up to cost.debt_max, comes off the next calls of the same path: a
+ * go. The rest of the cost, up to cost.debt_max, comes off the next calls of the same path: a
  * clock that moves in steps, or looks that a processor does early, make one call too short and the
  * next too long. So the times of single calls are never below 0, add up to the sums, and the sums
  * are right. A call that began in an earlier window has no part in that, and ends it for all.
  *
- * HERE: it began in this window. LEFT gets what is left of the cost.
+ * HERE: it began in this window. LEFT gets the rest of the cost.
  */
 static inline struct tp_net tp_ended_net(const struct tp_profile *profile,
     const struct tp_node *node, const struct tp_ended *call, bool here, int64_t *left)
@@ -362,7 +363,7 @@ static inline uint32_t tp_profile_bucket(const struct tp_profile *profile, uint6
 							  : tp_histogram_bucket(chosen);
 }
 
-/* Add the call to its node. Returns what is left of it. */
+/* Add the call to its node. Returns its times without the cost. */
 static inline struct tp_net tp_profile_add(
     struct tp_profile *profile, struct tp_ended *call, bool here)
 {

@@ -11,9 +11,9 @@
 
 struct late_call {
 	struct tp_ended call;
-	// Where `net` of the calls that it made is added up, NULL if there are none; and that of its
-	// caller. Calls come here in the order in which they ended, so when it is the call's turn,
-	// those that it made have had theirs, and none of a later one has.
+	// Where `net` of the calls that it made is added up, NULL if there are none; and that of
+	// its caller. Calls come here in the order in which they ended, so when it is the call's
+	// turn, those that it made have had theirs, and none of a later one has.
 	uint64_t *own;
 	uint64_t *caller;
 };

@@ -52,13 +52,13 @@ struct tp_estimate tp_estimate_off(const struct tp_estimate_sample *samples, uin
 
 /*
  * Whether windows tell anything of the function: by what an event may cost at most, events take no
- * more than TP_ESTIMATE_EVENTS_MOST of those windows in which it was called. The own time is what is
- * left of a window; the less that is, the more an error of the cost moves it, and upwards more than
+ * more than TP_ESTIMATE_EVENTS_MOST of those windows in which it was called. The own time is the
+ * rest of a window; the less that is, the more an error of the cost moves it, and upwards more than
  * downwards: totals come out too low, and intervals do not say so.
  */
 #define TP_ESTIMATE_EVENTS_MOST 0.7
-bool tp_estimate_tells(const struct tp_estimate_sample *samples, uint32_t count,
-    const struct tp_estimate_cost *cost);
+bool tp_estimate_tells(
+    const struct tp_estimate_sample *samples, uint32_t count, const struct tp_estimate_cost *cost);
 
 /* A window, for what events cost. */
 struct tp_estimate_pace {

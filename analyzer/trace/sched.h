@@ -65,10 +65,9 @@ int tp_sched_read_add(struct tp_sched_read *sched, const void *payload, uint64_t
 
 /*
  * All sections are there: make threads of them, which live in the arena. LIVED: until this tick the
- * program did not end, so a thread that lost its processor for good had none up to there; 0: that is
- * not known. A switch that contradicts
- * the one before it (some were lost) never makes waiting longer than it can be shown to be. 0 or
- * TP_ERR_MEMORY.
+ * program did not end, so a thread that lost its processor for good had none up to there; 0: that
+ * is not known. A switch that contradicts the one before it (some were lost) never makes waiting
+ * longer than it can be shown to be. 0 or TP_ERR_MEMORY.
  */
 int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace_clock *clock,
     const struct teeperf_trace_point *points, uint64_t lived, struct tp_arena *arena);

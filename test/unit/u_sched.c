@@ -125,8 +125,7 @@ static void losses_never_make_waiting_longer(void **state)
 	begin(&read);
 	add(&read, 1500, 0, ring, 4);
 	finish(&read, &tsc, line);
-	expect(
-	    off_of(&read.sched, 7), (const struct tp_off_stretch[]){{500, 600, false}}, 1);
+	expect(off_of(&read.sched, 7), (const struct tp_off_stretch[]){{500, 600, false}}, 1);
 	expect(off_of(&read.sched, 8), NULL, 0);
 	end(&read);
 }

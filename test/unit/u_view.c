@@ -217,7 +217,8 @@ static void what_limits_the_numbers_is_said(void **state)
 	assert_string_equal(out.data,
 	    "lost       1,234 events: times and counts are too low\nunmatched  1 exits without a "
 	    "call\nunmatched  1 times that run backwards\nunmatched  1 words were never "
-	    "written\nopen       1 call had not ended: times until their thread or the recording ended count: thread 0 in 0x1000; see --view stacks\nunit      "
+	    "written\nopen       1 call had not ended: times until their thread or the "
+	    "recording ended count: thread 0 in 0x1000; see --view stacks\nunit      "
 	    " ticks: the rate of the clock is not known\n");
 	end();
 	open_trace(three);

@@ -84,7 +84,7 @@ hangs waits ' take_ab ' x
 expect 0 "$TEEPERF" analyze --view stacks waits.trace
 says '^ *[12] .* take_ab ' out
 says '^ *[12] .* take_ba ' out
-# Where the kernel told when threads had a processor, they waited.
+# Where it is known when threads had a processor, they waited.
 expect 0 "$TEEPERF" query --format csv waits.trace "SELECT count(*) FROM functions WHERE
 	function LIKE 'take%' AND self_ns > 0 AND
 	(self_wait_ns IS NULL OR self_wait_ns > self_ns / 2)"

@@ -83,7 +83,7 @@ EOS
 ./lock | grep -q locked || exit 0 # for want of rights
 expect 0 "$TEEPERF" record -q --size 256M -o x.trace -- ./lock
 if grep -q locked out; then # else the limit is between the two
-	says "^teeperf record: warning: './lock' has locked its memory \(mlockall\), and with it" err
+	says "^teeperf record: warning: './lock' has locked its memory \(mlockall\), and" err
 fi
 expect 0 "$TEEPERF" record -q --size 16M -o x.trace -- ./lock
 [ ! -s err ] || fail "a warning of 16 MiB: $(cat err)"
