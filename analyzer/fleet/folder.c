@@ -173,7 +173,7 @@ int tp_fleet_stage(char path[TP_FLEET_PATH], int *lock, const char *directory, c
 	const mode_t mask = umask(0);
 	umask(mask);
 	chmod(path, 0777 & ~mask);
-	// Nobody else has it, or cleans what is so new.
+	// Nobody else has it, or cleans one that is so new.
 	*lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (*lock >= 0 && flock(*lock, LOCK_SH | LOCK_NB) != 0) {
 		close(*lock);

@@ -28,7 +28,7 @@ char *tp_text_percent(char text[TP_TEXT_NUMBER], double share);
 uint32_t tp_text_width(const char *text);
 
 /*
- * What stands in tables for what is left out: "…", or ".." where text is not shown as UTF-8. Of the
+ * The mark in tables for text that is left out: "…", or ".." where text is not shown as UTF-8. Of the
  * whole process; choose before anything is written.
  */
 void tp_text_use_ascii(bool ascii);

@@ -42,7 +42,7 @@ uint32_t tp_terminal_width(void)
 bool tp_terminal_utf8(void)
 {
 	const locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	if (!locale) // it is not installed: what is used then is "C"
+	if (!locale) // it is not installed: "C" is used then
 		return false;
 	const bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
 	freelocale(locale);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""run_howtos.py FILE...: run each command in the code blocks of how-to guides, in this folder, which
-has the programs that they name. Each exits with 0, but for those in STATUS; those in SKIPPED are not
-run, each for a reason. An entry that no command needs any more is a fault."""
+"""run_howtos.py FILE...: run each command in the code blocks of how-to guides, in this folder,
+which has the programs that they name. Each exits with 0, but for those in STATUS; those in SKIPPED
+are not run, each for a reason. An entry that no command needs any more is a fault."""
 
 import os
 import re
@@ -18,7 +18,8 @@ FILES = {
 SKIPPED = {
     r"make|cmake -B": "builds a user's source tree: test/e2e/docs/tutorial.sh",
     r"teeperf autotune": "builds and runs many times: test/e2e/allowlist",
-    r"--events|--view (waits|system)|what-if": "needs root and the kernel's tracepoints: test/e2e/system",
+    r"--events|--view (waits|system)|what-if":
+        "needs root and the kernel's tracepoints: test/e2e/system",
     r"--daemon|systemctl": "goes on for ever",
     r"--watch": "goes on until the program ends: test/e2e/attach",
     r"--pid": "needs a program that may be attached to: test/e2e/attach",

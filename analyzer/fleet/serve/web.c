@@ -294,7 +294,7 @@ static void *see_address(void *context, const char *address, struct MHD_Connecti
 	for (const char *c = strchr(address, '?'); c && *c; c++)
 		count += *c == '&';
 	if (count >= TP_WEB_ARGUMENTS_MAX) {
-		// The library would have no memory for so many, and close without an answer. The
+		// The library would have no memory for them, and close without an answer. The
 		// text is in its buffer, in which it takes the arguments apart after this.
 		for (char *c = (char *)(uintptr_t)address; *c; c++)
 			*c = *c == '&' ? '-' : *c;

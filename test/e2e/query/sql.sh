@@ -232,7 +232,8 @@ while read -r name what; do
 		cmp - out || fail "example $name is not what it shows"
 done <examples
 # ---- columns with a special measurement are explained once, when a query uses them
-"$TEEPERF" query app.trace "SELECT max(duration_ns) FROM calls; SELECT max(time_ns) FROM events" >out 2>err
+"$TEEPERF" query app.trace \
+	"SELECT max(duration_ns) FROM calls; SELECT max(time_ns) FROM events" >out 2>err
 if [ "$("$TEEPERF" query --format csv app.trace "SELECT value FROM meta
 	WHERE key = 'times'" 2>/dev/null |
 	tail -n 1)" = compensated ]; then
