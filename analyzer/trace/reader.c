@@ -75,8 +75,7 @@ int tp_reader_init(struct tp_reader *reader, const struct tp_source *source,
 		    "this is a shared log, not a trace: 'teeperf record' writes the trace");
 	if (memcmp(&magic, "\177ELF", 4) == 0)
 		return tp_err_set_at(err, TP_ERR_FORMAT, file, 0,
-		    "not a TeePerf trace: a program; 'teeperf record' runs it and writes the "
-		    "trace");
+		    "not a TeePerf trace: a program; 'teeperf record' runs it and writes one");
 	if (magic != TEEPERF_TRACE_MAGIC && is_text(source))
 		return tp_err_set_at(
 		    err, TP_ERR_FORMAT, file, 0, "not a TeePerf trace: a text file");

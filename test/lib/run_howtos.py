@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""run_howtos.py FILE...: run each command in the code blocks of how-to guides, in this folder that
-has the programs they name. Each exits with 0, but for those in STATUS; those in SKIPPED are
-not run, each for a reason. An entry that no command needs any more is a fault.
-"""
+"""run_howtos.py FILE...: run each command in the code blocks of how-to guides, in this folder,
+which has the programs that they name. Each exits with 0, but for those in STATUS; those in SKIPPED
+are not run, each for a reason. An entry that no command needs any more is a fault."""
 
 import os
 import re
