@@ -200,8 +200,8 @@ SINGLE = """SELECT p.path, p.parent, f.function AS name, count(c.id) AS calls, s
     LEFT JOIN functions f ON f.fn = p.fn LEFT JOIN calls c ON c.path = p.path GROUP BY p.path"""
 
 
-# Single calls, percentiles and sums are of one and the same time of each call. Here: functions whose
-# times are out of order, and paths whose calls do not add up, but for the rounding of each number.
+# Single calls, percentiles and sums are of one and the same time of each call. Here: functions with
+# times out of order, and paths whose calls do not add up, but for the rounding of each number.
 OUT_OF_ORDER = """SELECT f.function, l.min_ns, l.p50_ns, l.p90_ns, l.p99_ns, l.p999_ns, l.max_ns,
         f.total_ns * 1.0 / f.timed_calls AS mean
     FROM functions f JOIN latencies l ON l.fn = f.fn WHERE f.timed_calls > 0 AND NOT (
