@@ -135,7 +135,7 @@ static struct tp_serve_sums one_function(uint64_t n, double mean, double spread)
 	static int next;
 	struct tp_serve_function *it = &functions[next++ % 2];
 	*it = (struct tp_serve_function){
-	    .key = 1, .n = n, .mean = mean, .spread = spread, .self_ns = 1000};
+	    .key = 1, .wall = {.n = n, .mean = mean, .spread = spread}, .self_ns = 1000};
 	struct tp_serve_sums sums = {.functions = it, .function_count = 1, .secret = 1};
 	assert_true(tp_index_init(&sums.functions_by_key, 1));
 	*tp_index_first(&sums.functions_by_key, 0) = 0;
