@@ -4,6 +4,7 @@
 #include "driver.h"
 #include "common/process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -153,11 +154,13 @@ static int find_toolchain(
 struct line {
 	char **items;
 	size_t count;
+	size_t room; // a NULL is behind the last one
 };
 
 __attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
 {
 	va_list arguments;
+	assert(line->count + 1 < line->room);
 	va_start(arguments, format);
 	if (vasprintf(&line->items[line->count], format, arguments) < 0)
 		line->items[line->count] = NULL;
@@ -297,8 +300,9 @@ int tp_driver_run(const char *name, int argc, char **argv)
 		status = tp_driver_ccache_refuse(ccache, &plan);
 	if (status)
 		return status;
-	enum { ROOM = 48 };
-	struct line line = {.items = calloc((size_t)argc + ROOM, sizeof(*line.items))};
+	enum { ROOM = 128 };
+	struct line line = {
+	    .items = calloc((size_t)argc + ROOM, sizeof(*line.items)), .room = (size_t)argc + ROOM};
 	struct tp_err err;
 	if (!line.items)
 		return tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory");

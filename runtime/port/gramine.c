@@ -38,7 +38,7 @@ bool tp_port_map_log(void **base, uint64_t *size)
 		length = size_by_log(fd);
 	void *map = MAP_FAILED;
 	if (length >= TEEPERF_LOG_HEADER_SIZE && length / 1024 <= MOST && length % 4096 == 0)
-		map = tp_system_map(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		map = tp_port_map_whole(fd, length);
 	tp_system_close(fd);
 	*base = map;
 	*size = length;

@@ -25,8 +25,7 @@ bool tp_port_map_file(int fd, uint64_t offset, void **base, uint64_t *size)
 	// Reserve enough to choose an aligned place inside, then map over it.
 	const uint64_t length = (uint64_t)status.st_size - offset;
 	const uint64_t reserved = length + TP_CHUNK_SIZE;
-	char *at = tp_system_map(
-	    NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *at = tp_port_reserve(reserved);
 	if (at == MAP_FAILED)
 		return false;
 	const uint64_t skip = -(uint64_t)(uintptr_t)at & (TP_CHUNK_SIZE - 1);

@@ -23,6 +23,14 @@ struct tp_port_names {
 };
 TP_HIDDEN const struct tp_port_names *tp_port_names(void);
 
+/*
+ * SIZE bytes of addresses, in which nothing is; and LENGTH bytes of the file FD, mapped shared.
+ * MAP_FAILED: there is no room. In an object file apart from those that call them, so that a test
+ * can put guards around the log by the linker's --wrap.
+ */
+TP_HIDDEN void *tp_port_reserve(uint64_t size);
+TP_HIDDEN void *tp_port_map_whole(int fd, uint64_t length);
+
 /* As secure_getenv(3): a set-user-ID program must not write where its caller says. */
 TP_HIDDEN const char *tp_port_environment(const char *name);
 

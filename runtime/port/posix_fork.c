@@ -157,9 +157,7 @@ bool tp_port_fork_log(const struct tp_port_fork *fork, const uint64_t **counter)
 	struct stat status;
 	bool done = ask(&wanted, fds) && tp_system_stat(fds[OWN], &status) == 0 &&
 		    (uint64_t)status.st_size == fork->size && map_counter(fds[COUNTER], counter);
-	char *map =
-	    done ? tp_system_map(NULL, fork->size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[OWN], 0)
-		 : MAP_FAILED;
+	char *map = done ? tp_port_map_whole(fds[OWN], fork->size) : MAP_FAILED;
 	close_all(fds);
 	if (map == MAP_FAILED)
 		return false;

@@ -149,3 +149,14 @@ const struct tp_port_names *tp_port_names(void)
 	names.known = true;
 	return &names;
 }
+
+void *tp_port_reserve(uint64_t size)
+{
+	return tp_system_map(
+	    NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+void *tp_port_map_whole(int fd, uint64_t length)
+{
+	return tp_system_map(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}

@@ -70,22 +70,23 @@ static char *system_map(void *at, size_t size, int protection, int flags, int fd
 	return reinterpret_cast<char *>(syscall(SYS_mmap, at, size, protection, flags, fd, offset));
 }
 
-// In place of libc's, for the runtime: it reserves addresses before it maps the log into them, or
+// In place of the runtime's (--wrap): it reserves addresses before it maps the log into them, or
 // maps it at once.
-extern "C" void *mmap(
-    void *at, size_t size, int protection, int flags, int fd, off_t offset) noexcept
+extern "C" void *__wrap_tp_port_reserve(uint64_t size)
 {
-	const bool reserve = !at && protection == PROT_NONE && (flags & MAP_NORESERVE);
-	const bool log = !at && (flags & MAP_SHARED) && size > GUARD / 16;
-	if (!reserve && !log)
-		return system_map(at, size, protection, flags, fd, offset);
 	char *map = system_map(nullptr, size + 2 * GUARD, PROT_NONE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
 		return map;
 	guarded = true;
-	map += GUARD;
-	return log ? system_map(map, size, protection, flags | MAP_FIXED, fd, offset) : map;
+	return map + GUARD;
+}
+extern "C" void *__wrap_tp_port_map_whole(int fd, uint64_t length)
+{
+	void *at = __wrap_tp_port_reserve(length);
+	return at == MAP_FAILED ? at
+				: system_map(static_cast<char *>(at), length,
+				      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
 }
 
 [[noreturn]] PLAIN static void wrong(const char *what, uint64_t found, uint64_t wanted)

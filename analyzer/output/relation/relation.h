@@ -202,7 +202,7 @@ extern const struct tp_relation tp_relation_family_processes; /* struct tp_famil
 	    "ns of self time in which the thread could run but had no processor",                  \
 	    .unit = TP_UNIT_TIME, .title = "preempted", .rank = 5, .sparse = true, .missing = -1}, \
 	[(first) + 3] = {"inclusive_cpu_ns", "the same of inclusive time", .unit = TP_UNIT_TIME,   \
-	    .missing = -1},                                                                        \
+	    .rank = 3, .missing = -1},                                                             \
 	[(first) + 4] = {"inclusive_wait_ns", "the same", .unit = TP_UNIT_TIME, .missing = -1},    \
 	[(first) + 5] = {                                                                          \
 	    "inclusive_preempted_ns", "the same", .unit = TP_UNIT_TIME, .missing = -1}

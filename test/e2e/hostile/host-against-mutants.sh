@@ -7,6 +7,8 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/hostile
+# The program puts guards around the log.
+wrap="-Wl,--wrap=tp_port_reserve -Wl,--wrap=tp_port_map_whole"
 ${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" ||
 	skip "no C compiler (CC=${CC:-cc})"
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
@@ -33,7 +35,7 @@ build() {
 		${CC:-cc} -O2 -fPIC -ftls-model=initial-exec -ffreestanding -fno-stack-protector \
 			$registers -I . -I "$root/include" -c "$file" -o "objects/${file##*/}.o"
 	done
-	${CXX:-c++} -rdynamic -pthread -o program program.o objects/*.o -ldl
+	${CXX:-c++} -rdynamic -pthread -o program program.o objects/*.o -ldl $wrap
 }
 
 # mutant NAME SEED STEP FILE SED...: the host finds that something is wrong.

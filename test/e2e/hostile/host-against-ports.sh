@@ -13,6 +13,8 @@ rounds=3500
 by_call=1500 # each with page faults for each call
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=200000 by_call=200000
 from=$root/test/hostile
+# The program puts guards around the log.
+wrap="-Wl,--wrap=tp_port_reserve -Wl,--wrap=tp_port_map_whole"
 ${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" ||
 	skip "no C compiler (CC=${CC:-cc})"
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
@@ -34,7 +36,7 @@ attack() {
 
 for port in scone gramine vm; do
 	"$TEEPERF" c++ --port=$port --allowlist levels.allow -O1 -pthread -I "$root/include" \
-		-o $port "$from/hostile_program.cpp" -ldl
+		-o $port "$from/hostile_program.cpp" -ldl $wrap
 	attack $port 'calls throws jumps counts marks signals switches threads'
 done
 for how in bare:ALWAYS bare:BY_CALL sgxsdk:BY_REGION openenclave:BY_REGION optee:BY_CALL; do
@@ -43,7 +45,7 @@ for how in bare:ALWAYS bare:BY_CALL sgxsdk:BY_REGION openenclave:BY_REGION optee
 		-I "$root/include" -c -o program.o "$from/hostile_program.cpp"
 	"$TEEPERF" c++ --level=off -O1 -DHOSTILE_${how#*:} -I "$root/include" -c -o hooks.o \
 		"$from/hostile_bare.cpp"
-	"$TEEPERF" c++ --port=$port -pthread -o $port.${how#*:} program.o hooks.o -ldl \
+	"$TEEPERF" c++ --port=$port -pthread -o $port.${how#*:} program.o hooks.o -ldl $wrap \
 		-Wl,--defsym=__ImageBase=__executable_start \
 		-Wl,--defsym=__text_start=__executable_start
 	attack $port.${how#*:} 'calls throws jumps counts marks signals switches'

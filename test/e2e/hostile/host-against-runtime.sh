@@ -20,12 +20,14 @@ if [ "${TEEPERF_FULL:-0}" != 0 ]; then
 	kept='0 1 2 3 4 5 6 7'
 fi
 from=$root/test/hostile
+# The program puts guards around the log.
+wrap="-Wl,--wrap=tp_port_reserve -Wl,--wrap=tp_port_map_whole"
 ${CC:-cc} -O1 -I "$root/include" -o host "$from/hostile_host.c" &&
 	${CC:-cc} -O1 -I "$root/include" -o replay "$from/replay_log.c" ||
 	skip "no C compiler (CC=${CC:-cc})"
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
 "$TEEPERF" c++ --allowlist levels.allow -O1 -pthread -I "$root/include" -o program \
-	"$from/hostile_program.cpp" -ldl
+	"$from/hostile_program.cpp" -ldl $wrap
 "$TEEPERF" cc -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
 
 mkdir -p logs
@@ -39,7 +41,7 @@ done
 
 # Functions of two bodies, which the host switches while they run.
 "$TEEPERF" c++ --shape=dual --allowlist levels.allow -O1 -pthread -I "$root/include" -o dual \
-	"$from/hostile_program.cpp" -ldl
+	"$from/hostile_program.cpp" -ldl $wrap
 "$TEEPERF" cc --shape=dual -O1 -shared -fPIC -o dual.so "$from/hostile_library.c"
 ./host ./dual "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 100000)) 1 120 >figures ||
 	fail "two bodies: see above"
@@ -53,7 +55,7 @@ done
 # and leaves it: again and again.
 if [ "$(uname -m)" = x86_64 ]; then
 	"$TEEPERF" c++ --shape=dual -O1 -pthread -I "$root/include" -o late \
-		"$from/hostile_program.cpp" -ldl
+		"$from/hostile_program.cpp" -ldl $wrap
 	HOSTILE_LATE=1 ./host ./late "$TEST_TMP/dual.so" $((rounds / 4)) $((seed + 200000)) 1 120 \
 		>figures || fail "late: see above"
 	cat figures

@@ -11,6 +11,8 @@ private_shm || true
 rounds=250
 [ "${TEEPERF_FULL:-0}" = 0 ] || rounds=10000
 from=$root/test/hostile
+# The program puts guards around the log.
+wrap="-Wl,--wrap=tp_port_reserve -Wl,--wrap=tp_port_map_whole"
 find_machines aarch64 riscv64
 printf 'fun:*\nfun:*only_counted*=count\nfun:*only_sampled*=sample/7\n' >levels.allow
 
@@ -42,7 +44,7 @@ for machine in $machines; do
 	"$TEEPERF" cc $target -O1 -shared -fPIC -o library.so "$from/hostile_library.c"
 	for port in posix vm; do
 		"$TEEPERF" c++ --port=$port --allowlist levels.allow --check off $target -O1 \
-			-pthread -I "$root/include" -o $port "$from/hostile_program.cpp" -ldl
+			-pthread -I "$root/include" -o $port "$from/hostile_program.cpp" -ldl $wrap
 		attack $port 'calls throws jumps counts signals switches threads'
 	done
 	"$TEEPERF" c++ --allowlist levels.allow --check off $target -O1 -pthread -DHOSTILE_BARE \
@@ -51,7 +53,7 @@ for machine in $machines; do
 		"$TEEPERF" c++ --level=off $target -O1 -DHOSTILE_$how -I "$root/include" -c \
 			-o hooks.o "$from/hostile_bare.cpp"
 		"$TEEPERF" c++ --check off --port=bare $target -pthread -o bare program.o hooks.o \
-			-ldl
+			-ldl $wrap
 		attack bare 'calls throws jumps counts signals switches'
 	done
 done

@@ -169,6 +169,10 @@ import os, signal, subprocess, sys
 def default():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 def begin(*options):
+    # A recording of nothing would not replace an older trace.
+    for trace in "silent.trace", "silent.trace.old":
+        if os.path.exists(trace):
+            os.remove(trace)
     return subprocess.Popen([os.environ["TEEPERF"], "record", "-o", "silent.trace", "--stream", "-", *options],
         stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=default)
 def end(recorder, status, text):
