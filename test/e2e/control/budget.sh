@@ -67,7 +67,7 @@ says "^slow,$rounds," top.csv
 says '^main,1,' top.csv
 expect 0 "$TEEPERF" analyze phases.trace
 says '^budget     5%; .*1 function was switched off for a part of the time' out
-says '^ *[0-9,]+ +[0-9.]+% .* tiny$' out
+says '^ *>?[0-9,]+ +[0-9.]+% .* tiny$' out
 ! grep -Eq '^ *[0-9,]+ +[0-9.]+% .* (slow|main)$' out ||
 	fail 'a cheap function was not recorded all the time'
 expect 0 "$TEEPERF" analyze --format json phases.trace

@@ -74,7 +74,7 @@ exact = {"leaf": 3 * calls, "other": calls, "caller": calls}
 rows = [line.split() for line in open(sys.argv[1], encoding="utf-8")]
 found = {row[-1]: row for row in rows if len(row) > 5 and row[-1] in exact}
 for name, most in exact.items():
-    got, share = int(found[name][0].replace(",", "")), found[name][1]
+    got, share = int(found[name][0].lstrip(">").replace(",", "")), found[name][1]
     if not share.endswith("%") or not 0 < float(share[:-1]) < 100:
         sys.exit(f"{name} was recorded for {share} of the time")
     if not 0 < got < most:
