@@ -59,6 +59,7 @@ for clock in auto soft tsc; do
 done
 
 # A program for the other clock runs, unrecorded, and a message names the remedy.
+rm -f run.trace run.trace.old # a recording of nothing would not replace it
 expect 0 "$TEEPERF" cc --clock soft -O2 main.c step.c -o app
 if grep -q constant_tsc /proc/cpuinfo; then
 	expect 7 "$TEEPERF" record -o run.trace --clock tsc -- ./app
