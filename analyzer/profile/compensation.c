@@ -97,10 +97,10 @@ struct tp_profile_cost tp_compensation_cost(
 	cost.untimed = tp_compensation_parts((double)compensation->untimed_ps, time);
 	const double period = tp_timebase_real_ticks(time, (double)compensation->period_ns);
 	cost.period = period < (double)TICKS_MAX ? (uint64_t)(period + 0.5) : TICKS_MAX;
-	cost.wait = tp_timebase_real_ticks(
+	const double wait = tp_timebase_real_ticks(
 	    time, (double)compensation->wait_ps / 1000 * TP_COMPENSATION_WAIT_SHOWS);
 	if (cost.period)
-		cost.wait_share = cost.wait / (double)cost.period * TP_COST_PARTS;
+		cost.wait_share = wait / (double)cost.period * TP_COST_PARTS;
 	// The steps in which time is seen to go on: of a soft clock its period, else a tick, or
 	// what a look may be early or late by, some part of its cost.
 	const double step = fmax((double)cost.period * TP_COST_PARTS,

@@ -205,7 +205,7 @@ bool tp_profile_keep_dropped(struct tp_profile *profile)
 
 bool tp_profile_keep_waited(struct tp_profile *profile)
 {
-	if (!(profile->cost.wait > 0) || !profile->cost.period)
+	if (!(profile->cost.wait_share > 0) || !profile->cost.period)
 		return true;
 	profile->waited = tp_table_alloc(profile->node_capacity, sizeof(*profile->waited));
 	return profile->waited != NULL;

@@ -64,13 +64,12 @@ struct tp_profile_cost {
 	uint64_t out;     /* in its caller's time, if it ended with a time */
 	uint64_t untimed; /* in its own time, if it ended without one */
 	/*
-	 * With a clock that another core stores: how many ticks later the first look after a store
-	 * is than it would be.
+	 * With a clock that another core stores, the first look after a store is later than it would
+	 * be, by this number of parts of each tick of a stretch from look to look, up to `period`.
 	 */
-	double wait;
-	double wait_share; /* of a stretch up to `period`, in parts of its ticks */
-	uint64_t period;   /* ticks from store to store; 0 with other clocks */
-	int32_t debt_max;  /* parts of a tick: a call may leave so much to the next ones */
+	double wait_share;
+	uint64_t period;  /* ticks from store to store; 0 with other clocks */
+	int32_t debt_max; /* parts of a tick: the most that a call leaves to the next ones */
 	const struct tp_function_cost
 	    *own; /* of functions of which it is known, by name; it outlives the profile */
 	uint32_t own_count;
@@ -363,18 +362,30 @@ static inline uint32_t tp_profile_bucket(const struct tp_profile *profile, uint6
 							  : tp_histogram_bucket(chosen);
 }
 
-/* Add the call to its node. Returns its times without the cost. */
-static inline struct tp_net tp_profile_add(
-    struct tp_profile *profile, struct tp_ended *call, bool here)
+/*
+ * The call's times without the cost; the rest of that is for the next calls of NODE, its node.
+ * WAITS: the profile has `waited`.
+ */
+static inline struct tp_net tp_profile_take(
+    struct tp_profile *profile, struct tp_node *node, struct tp_ended *call, bool here, bool waits)
 {
-	struct tp_node *node = &profile->nodes[call->node];
-	if (__builtin_expect(profile->waited != NULL, 0)) {
+	if (waits) {
 		profile->waited[call->node] += call->looked;
 		call->cost += tp_profile_waits(profile, call->looked);
 	}
 	int64_t left;
 	const struct tp_net net = tp_ended_net(profile, node, call, here, &left);
 	tp_node_owe(profile, node, here, left);
+	return net;
+}
+
+/* Add the call to its node. Returns its times without the cost. */
+static inline struct tp_net tp_profile_add(
+    struct tp_profile *profile, struct tp_ended *call, bool here)
+{
+	struct tp_node *node = &profile->nodes[call->node];
+	const bool waits = __builtin_expect(profile->waited != NULL, 0);
+	const struct tp_net net = tp_profile_take(profile, node, call, here, waits);
 	tp_node_add(node, net, net.inclusive);
 	tp_histogram_add_bucket(
 	    &node->times, tp_profile_bucket(profile, net.inclusive), &profile->pool);

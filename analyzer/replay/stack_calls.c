@@ -98,9 +98,9 @@ void tp_frames_end_specially(
 	caller->children += here_only.inclusive;
 	caller->net += net.inclusive;
 	tp_frame_add_inner_off(stack, caller, &off);
+	if (profile->waited)
+		profile->waited[frame->node] += frame->looked;
 	if (!stack->only_calls) {
-		if (profile->waited)
-			profile->waited[frame->node] += frame->looked;
 		tp_node_add(node, net, chosen);
 		tp_histogram_add_bucket(
 		    &node->times, tp_profile_bucket(profile, chosen), &profile->pool);

@@ -42,14 +42,8 @@ static inline __attribute__((always_inline)) void late_add(
 		call->net = *ended->own;
 		*ended->own = 0;
 	}
-	const bool here = tp_ended_is_here(profile, call);
-	if (profile->waited) {
-		profile->waited[call->node] += call->looked;
-		call->cost += tp_profile_waits(profile, call->looked);
-	}
-	int64_t left;
-	const struct tp_net net = tp_ended_net(profile, node, call, here, &left);
-	tp_node_owe(profile, node, here, left);
+	const struct tp_net net =
+	    tp_profile_take(profile, node, call, tp_ended_is_here(profile, call), profile->waited);
 	*ended->caller += net.inclusive;
 	tp_node_add(node, net, net.inclusive);
 	const uint32_t bucket = fine ? tp_profile_fine_bucket(profile, net.inclusive)
@@ -165,16 +159,10 @@ static inline __attribute__((always_inline)) struct tp_net usual_end(const struc
 		top->net = 0;
 	}
 	struct tp_node *node = &profile->nodes[call->node];
-	if (how.waits)
-		call->cost += tp_profile_waits(profile, call->looked);
-	int64_t left;
-	net = tp_ended_net(profile, node, call, here, &left);
-	tp_node_owe(profile, node, here, left);
+	net = tp_profile_take(profile, node, call, here, how.waits);
 	caller->net += net.inclusive;
 	if (how.tell && usual->stack->only_calls)
 		return net;
-	if (how.waits)
-		profile->waited[call->node] += call->looked;
 	tp_node_add(node, net, net.inclusive);
 	const uint32_t bucket = how.fine   ? tp_profile_fine_bucket(profile, net.inclusive)
 				: how.tell ? tp_profile_bucket(profile, net.inclusive)

@@ -23,7 +23,7 @@ def die(text, result):
 
 
 # What 'record' says of others' traces is no failure of its own.
-NO_ERROR = re.compile("warning: |note: |, was completed: |the older trace is now ")
+NO_ERROR = re.compile("warning: |note: |, was completed: |the older trace (?:is now|becomes) ")
 
 
 # enum kind of fail_nth.c

@@ -276,8 +276,12 @@ static void the_quick_way_is_the_same(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct tp_stack stack;
 		assert_int_equal(tp_profile_init(&profiles[i]), 0);
-		profiles[i].cost = (struct tp_profile_cost){
-		    .in = 700, .out = 300, .untimed = 900, .wait = 0.5, .period = 3};
+		profiles[i].cost = (struct tp_profile_cost){.in = 700,
+		    .out = 300,
+		    .untimed = 900,
+		    .wait_share = 20,
+		    .period = 3,
+		    .debt_max = 9000};
 		assert_true(tp_profile_keep_waited(&profiles[i]));
 		assert_int_equal(tp_stack_init(&stack, &profiles[i]), 0);
 		if (i == 1)

@@ -96,13 +96,8 @@ static void make_records(uint32_t hostile)
 	borders[border_count++] = word_count;
 }
 
-static const struct tp_profile_cost cost = {.in = 700,
-    .out = 300,
-    .untimed = 900,
-    .wait = 0.5,
-    .wait_share = 20,
-    .period = 7,
-    .debt_max = 9000};
+static const struct tp_profile_cost cost = {
+    .in = 700, .out = 300, .untimed = 900, .wait_share = 20, .period = 7, .debt_max = 9000};
 static const struct tp_gaps no_gaps;
 
 static void begin(struct tp_stack *stack, struct tp_profile *profile)

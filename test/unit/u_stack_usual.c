@@ -190,9 +190,10 @@ static void begin(struct side *side, const struct setting *setting, bool slow)
 	if (setting->costs)
 		profile->cost = (struct tp_profile_cost){.in = 700, .out = 300, .untimed = 900};
 	if (setting->waits) {
-		profile->cost.wait = 0.5;
+		profile->cost.wait_share = 20;
 		profile->cost.period = 7;
 	}
+	profile->cost.debt_max = 9000;
 	assert_true(tp_profile_keep_waited(profile));
 	assert_int_equal(tp_stack_init(&side->stack, profile), 0);
 	tp_stack_set_gaps(&side->stack, &setting->gaps, false);
