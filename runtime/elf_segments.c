@@ -120,6 +120,7 @@ bool tp_elf_segments_describe(const struct tp_elf_segment *segments, unsigned co
 	module->bias = bias;
 	module->start = bias + low;
 	module->end = bias + high;
+	module->build_id_size = 0;
 	for (unsigned i = 0; i < count && !module->build_id_size; i++)
 		if (segments[i].type == SEGMENT_NOTE)
 			copy_build_id(

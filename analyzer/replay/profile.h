@@ -64,8 +64,9 @@ struct tp_profile_cost {
 	uint64_t out;     /* in its caller's time, if it ended with a time */
 	uint64_t untimed; /* in its own time, if it ended without one */
 	/*
-	 * With a clock that another core stores, the first look after a store is later than it would
-	 * be, by this number of parts of each tick of a stretch from look to look, up to `period`.
+	 * With a clock that another core stores, the first look after a store is later than it
+	 * would be, by this number of parts of each tick of a stretch from look to look, up to
+	 * `period`.
 	 */
 	double wait_share;
 	uint64_t period;  /* ticks from store to store; 0 with other clocks */

@@ -21,7 +21,11 @@ copy() {
 	cp -r "$root/runtime" .
 	# The other platforms.
 	for port in runtime/port/*.c; do
-		case $port in *posix_stream*) rm "$port" ;; *posix*) ;; *) rm -f "$port" ;; esac
+		case $port in
+		*posix_stream*) rm "$port" ;;
+		*posix* | *elf_image*) ;;
+		*) rm -f "$port" ;;
+		esac
 	done
 }
 
