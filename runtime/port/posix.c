@@ -187,15 +187,15 @@ static int read_number(const char **text)
 }
 
 // What the kernel knows of a signal. Of all processors here only x86-64 needs to know how a
-// handler returns; debuggers and unwinders know these bytes.
+// handler returns; debuggers and unwinders know these bytes. A riscv64 kernel has no `restorer`, but
+// QEMU writes one there.
 struct kernel_action {
 	void (*handler)(int number);
 	unsigned long flags;
-#ifndef __riscv
 	void (*restorer)(void);
-#endif
 	uint64_t mask;
 };
+enum { MASK_SIZE = sizeof(uint64_t) };
 #ifdef __x86_64__
 enum { NEEDS_RESTORER = 0x04000000 };
 TP_HIDDEN void tp_port_restore(void);
@@ -223,9 +223,9 @@ static bool listen_to(int number)
 	action.flags |= NEEDS_RESTORER;
 	action.restorer = tp_port_restore;
 #endif
-	const bool done = tp_system(SYS_rt_sigaction, number, NULL, &old, sizeof(old.mask)) == 0 &&
+	const bool done = tp_system(SYS_rt_sigaction, number, NULL, &old, MASK_SIZE) == 0 &&
 			  !(old.flags & SA_SIGINFO) && old.handler == SIG_DFL &&
-			  tp_system(SYS_rt_sigaction, number, &action, NULL, sizeof(old.mask)) == 0;
+			  tp_system(SYS_rt_sigaction, number, &action, NULL, MASK_SIZE) == 0;
 	errno = error;
 	return done;
 }
