@@ -138,6 +138,17 @@ static uint32_t make_stretches(const struct teeperf_trace_sched_switch *switches
 	return made;
 }
 
+// Where threads with this number ended, among COUNT switches. Returns how often that was.
+static uint32_t make_ends(const struct teeperf_trace_sched_switch *switches, uint64_t count,
+    const struct clock *clock, uint64_t *ends)
+{
+	uint32_t made = 0;
+	for (uint64_t i = 0; i < count; i++)
+		if (switches[i].kind == TEEPERF_SCHED_ENDED)
+			ends[made++] = to_ticks(clock, switches[i].time_ns);
+	return made;
+}
+
 int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace_clock *trace_clock,
     const struct teeperf_trace_point *points, uint64_t lived, struct tp_arena *arena)
 {
@@ -151,12 +162,16 @@ int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace
 	sched->from = to_ticks(&clock, sched->from_ns);
 	qsort(sched->switches, sched->count, sizeof(*sched->switches), compare);
 	uint32_t threads = 0;
-	for (uint64_t i = 0; i < sched->count; i++)
+	uint64_t end_count = 0;
+	for (uint64_t i = 0; i < sched->count; i++) {
+		end_count += sched->switches[i].kind == TEEPERF_SCHED_ENDED;
 		threads += !i || sched->switches[i].os_tid != sched->switches[i - 1].os_tid;
+	}
 	sched->threads = tp_arena_alloc(arena, threads * sizeof(*sched->threads));
 	struct tp_off_stretch *stretches =
 	    tp_arena_alloc(arena, (sched->count + threads) * sizeof(*stretches));
-	if (!sched->threads || !stretches)
+	uint64_t *ends = tp_arena_alloc(arena, (end_count + 1) * sizeof(*ends));
+	if (!sched->threads || !stretches || !ends)
 		return TP_ERR_MEMORY;
 	for (uint64_t i = 0; i < sched->count;) {
 		uint64_t end = i;
@@ -169,6 +184,9 @@ int tp_sched_read_finish(struct tp_sched_read *sched, const struct teeperf_trace
 		thread->os_tid = sched->switches[i].os_tid;
 		thread->off = (struct tp_off_list){stretches, made};
 		stretches += made;
+		thread->ends = ends;
+		thread->end_count = make_ends(&sched->switches[i], end - i, &clock, ends);
+		ends += thread->end_count;
 		i = end;
 	}
 	return 0;

@@ -45,6 +45,9 @@ struct tp_sched_thread {
 	struct tp_off_list off;
 	uint64_t
 	    end; /* ticks: it lost the processor for good; UINT64_MAX: not as far as is known */
+	/* Ticks, in order: it ended, or became another program's. The number may be given again. */
+	const uint64_t *ends;
+	uint32_t end_count;
 };
 
 /* All zero: nothing is known. */

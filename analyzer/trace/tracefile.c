@@ -331,17 +331,36 @@ static uint64_t end_of_recording(const struct tp_tracefile *trace)
 	return tp_timebase_find(&base, &trace->clock, trace->points, ns);
 }
 
+// When a thread of that number ended, or went on as another program, behind the first record of the
+// last chunk; 0: that is not known.
+static uint64_t end_behind(const struct tp_thread *thread, const struct tp_sched_thread *host)
+{
+	const uint64_t from =
+	    thread->chunk_count ? thread->chunks[thread->chunk_count - 1].first_time : 0;
+	uint32_t i = 0;
+	while (host && i < host->end_count && host->ends[i] < from)
+		i++;
+	return host && i < host->end_count ? host->ends[i] : 0;
+}
+
 /*
  * Until when a thread lived that does not say when it ended, and whose records are all here. Where
- * the program ENDED, or its thread did, that is when it last lost its processor.
+ * the program ENDED, or its thread did, that is when it last lost its processor. One that had one
+ * then, and of whose end nothing tells, has started another program.
  */
 static void give_until(
     struct tp_thread *thread, const struct tp_sched_thread *host, uint64_t end, bool lived)
 {
 	if (thread->ended || thread->cut || thread->unwritten.chunks)
 		return;
-	const bool died = host && host->end != UINT64_MAX && (!lived || thread->cpu_is_exact);
-	thread->until = died && host->end < end ? host->end : end;
+	const bool lost_it = host && host->end != UINT64_MAX;
+	const uint64_t known = end_behind(thread, host);
+	if (known && known < end)
+		thread->until = known;
+	else if (lost_it && host->end < end && (!lived || thread->cpu_is_exact))
+		thread->until = host->end;
+	else if (!host || lost_it || lived)
+		thread->until = end;
 }
 
 static int compare_tids(const void *a, const void *b)
@@ -352,7 +371,8 @@ static int compare_tids(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x->number, y->number);
 }
 
-// The system may have given a thread's number to a later one: when it ended itself is not known.
+// The system may have given a thread's number to a later one: when it ended itself may not be
+// known.
 static void forget_reused(struct loader *loader)
 {
 	struct tp_tracefile *trace = loader->trace;
@@ -365,8 +385,9 @@ static void forget_reused(struct loader *loader)
 		order[i] = &trace->threads[i];
 	qsort(order, trace->thread_count, sizeof(*order), compare_tids);
 	for (uint32_t i = 1; i < trace->thread_count; i++)
-		if (order[i - 1]->os_tid == order[i]->os_tid)
-			order[i - 1]->until = 0;
+		if (order[i - 1]->os_tid == order[i]->os_tid && order[i - 1]->until)
+			order[i - 1]->until = end_behind(
+			    order[i - 1], tp_sched_find(&trace->sched, order[i]->os_tid));
 	free(order);
 }
 

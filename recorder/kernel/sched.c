@@ -52,6 +52,11 @@ struct record {
 			uint64_t id;
 			uint64_t count;
 		} lost;
+		struct {
+			uint32_t pid;
+			uint32_t tid;
+			char rest[32]; // the name, which ends somewhere, thread and time
+		} name;
 	};
 };
 
@@ -67,6 +72,8 @@ static int open_event(pid_t pid, int cpu, bool threads)
 	    .inherit_thread = threads,
 	    .context_switch = 1,
 	    .task = 1,
+	    .comm = 1,
+	    .comm_exec = 1,
 	    .exclude_kernel = 1,
 	    .exclude_hv = 1,
 	    .use_clockid = 1,
@@ -265,10 +272,18 @@ static void note_fork(struct tp_sched_joining *joining, const struct record *rec
 		add_member(joining, record->life.tid, record->life.time_ns);
 }
 
+static void add_switch(struct tp_sched *sched, const struct teeperf_trace_sched_switch *item)
+{
+	tp_buf_add(&sched->switches, item, sizeof(*item));
+	sched->lost += sched->switches.failed;
+}
+
 static void take_record(struct tp_sched *sched, const struct tp_sched_ring *ring,
     const struct record *record, pid_t process)
 {
 	struct teeperf_trace_sched_switch item = {.cpu = (uint16_t)ring->cpu};
+	const size_t size = record->header.size;
+	bool goes_on = false; // as another program
 	uint32_t pid;
 	switch (record->header.type) {
 	case PERF_RECORD_SWITCH:
@@ -284,6 +299,16 @@ static void take_record(struct tp_sched *sched, const struct tp_sched_ring *ring
 		item.time_ns = record->life.time_ns;
 		item.kind = TEEPERF_SCHED_ENDED;
 		break;
+	case PERF_RECORD_COMM:
+		goes_on = record->header.misc & PERF_RECORD_MISC_COMM_EXEC;
+		if (!goes_on || size < sizeof(item.time_ns) || size > sizeof(*record))
+			return;
+		pid = record->name.pid;
+		item.os_tid = record->name.tid;
+		memcpy(&item.time_ns, (const char *)record + size - sizeof(item.time_ns),
+		    sizeof(item.time_ns));
+		item.kind = TEEPERF_SCHED_ENDED;
+		break;
 	case PERF_RECORD_FORK:
 		if (sched->joining)
 			note_fork(sched->joining, record);
@@ -296,8 +321,11 @@ static void take_record(struct tp_sched *sched, const struct tp_sched_ring *ring
 	}
 	if (process && pid != (uint32_t)process)
 		return;
-	tp_buf_add(&sched->switches, &item, sizeof(item));
-	sched->lost += sched->switches.failed;
+	add_switch(sched, &item);
+	if (goes_on) {
+		item.kind = TEEPERF_SCHED_ON;
+		add_switch(sched, &item);
+	}
 }
 
 static void take_ring(struct tp_sched *sched, const struct tp_sched_ring *ring, pid_t process)

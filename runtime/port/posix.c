@@ -187,8 +187,8 @@ static int read_number(const char **text)
 }
 
 // What the kernel knows of a signal. Of all processors here only x86-64 needs to know how a
-// handler returns; debuggers and unwinders know these bytes. A riscv64 kernel has no `restorer`, but
-// QEMU writes one there.
+// handler returns; debuggers and unwinders know these bytes. A riscv64 kernel has no `restorer`,
+// but QEMU writes one there.
 struct kernel_action {
 	void (*handler)(int number);
 	unsigned long flags;

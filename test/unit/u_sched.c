@@ -148,6 +148,10 @@ static void ends_of_threads(void **state)
 		assert_int_equal(read.sched.threads[i].os_tid, 6 + i);
 		assert_int_equal(read.sched.threads[i].end, ends[i]);
 	}
+	assert_int_equal(read.sched.threads[0].end_count, 1);
+	assert_int_equal(read.sched.threads[0].ends[0], 200);
+	assert_int_equal(read.sched.threads[1].ends[0], 300);
+	assert_int_equal(read.sched.threads[2].end_count, 0);
 	expect(off_of(&read.sched, 7), (const struct tp_off_stretch[]){{0, 100, false}}, 1);
 	expect(off_of(&read.sched, 6),
 	    (const struct tp_off_stretch[]){{0, 100, false}, {200, 500, false}}, 2);

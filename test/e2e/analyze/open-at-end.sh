@@ -89,3 +89,31 @@ expect 0 "$TEEPERF" query --format csv waits.trace "SELECT count(*) FROM functio
 	function LIKE 'take%' AND self_ns > 0 AND
 	(self_wait_ns IS NULL OR self_wait_ns > self_ns / 2)"
 says '^2$' out
+
+# Who starts another program in its place has no time behind that; nor has another thread that does.
+cat >starts.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+__attribute__((noinline)) void *launch(void *x)
+{
+	execlp("sleep", "sleep", "1", (char *)0);
+	return x;
+}
+int main(int count, char **words)
+{
+	(void)words;
+	if (count == 1)
+		launch(0);
+	pthread_t one;
+	pthread_create(&one, 0, launch, 0);
+	pause();
+	return 1;
+}
+END
+expect 0 "$TEEPERF" cc -O1 -g -pthread -o starts starts.c
+for argument in '' x; do
+	expect 0 "$TEEPERF" record -o starts.trace ./starts $argument
+	expect 0 "$TEEPERF" query --format csv starts.trace "SELECT count(*) FROM functions
+		WHERE inclusive_ns < 900000000 OR self_wait_ns IS NULL"
+	says '^2$' out
+done
