@@ -10,6 +10,7 @@
 #define BLOCK_FIRST ((size_t)16 << 10)
 #define BLOCK_SIZE ((size_t)64 * 1024)
 #define HUGE_PAGE ((size_t)2 << 20)
+#define LINE ((size_t)64) // of a cache
 #define ALIGNMENT _Alignof(max_align_t)
 
 struct tp_arena_block {
@@ -86,28 +87,30 @@ struct tp_pool_block {
 	size_t used;
 };
 
-// Zeroed bytes; on huge pages if there are enough of them.
+// Zeroed bytes, a multiple of LINE; on huge pages if there are enough of them.
 static void *alloc_aligned(size_t size)
 {
 	if (size < HUGE_PAGE) {
-		void *small = aligned_alloc(TP_POOL_UNIT, size);
+		void *small = aligned_alloc(LINE, size);
 		return small ? memset(small, 0, size) : NULL;
 	}
 	size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	void *large = aligned_alloc(HUGE_PAGE, size);
 	if (!large)
 		return NULL;
-	// Only a wish. The memory may be used again, so that it is not zero.
+	// Only a wish.
 	madvise(large, size, MADV_HUGEPAGE);
-	return memset(large, 0, size);
+	// The memory may be used again, so that it is not zero. Given back, it is, and takes room
+	// only where it is written.
+	return madvise(large, size, MADV_DONTNEED) ? memset(large, 0, size) : large;
 }
 
 void *tp_table_alloc(size_t count, size_t size)
 {
 	if (size && count > (SIZE_MAX / 2 - HUGE_PAGE) / size)
 		return NULL;
-	const size_t bytes = (count * size + TP_POOL_UNIT - 1) / TP_POOL_UNIT * TP_POOL_UNIT;
-	return alloc_aligned(bytes ? bytes : TP_POOL_UNIT);
+	const size_t bytes = (count * size + LINE - 1) / LINE * LINE;
+	return alloc_aligned(bytes ? bytes : LINE);
 }
 
 void *tp_pool_alloc(struct tp_pool *pool, uint32_t units)
@@ -128,7 +131,7 @@ void *tp_pool_alloc(struct tp_pool *pool, uint32_t units)
 			return NULL;
 		fresh->next = block;
 		fresh->size = bytes;
-		fresh->used = TP_POOL_UNIT;
+		fresh->used = LINE;
 		pool->blocks = block = fresh;
 	}
 	piece = (char *)block + block->used;

@@ -36,8 +36,8 @@ void *tp_table_alloc(size_t count, size_t size);
  * Small pieces, of whole UNITs each, that are freed all at once; pieces that are given back are
  * used again for pieces of the same size.
  */
-#define TP_POOL_UNIT 64
-#define TP_POOL_UNITS_MAX 128
+#define TP_POOL_UNIT 16
+#define TP_POOL_UNITS_MAX 512
 
 struct tp_pool {
 	struct tp_pool_block *blocks; /* the newest first */

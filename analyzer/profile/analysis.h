@@ -47,6 +47,7 @@ struct tp_function {
 	 */
 	uint64_t recorded;
 	uint64_t not_sampled;
+	uint64_t more;   /* calls whose paths are not known: they are not in the others */
 	uint64_t chosen; /* with records and left, of the threads that are summed up so far */
 	uint64_t self;
 	uint64_t inclusive;         /* of recursive calls only the outermost counts */
@@ -98,6 +99,9 @@ struct tp_thread_result {
 	uint64_t bad_counts_offset; /* in the file, of the first COUNTS record of bad_counts */
 };
 
+/* Of a thread: about 1 GB. */
+#define TP_PATHS_MOST 2000000
+
 struct tp_analysis_options {
 	bool one_thread; /* analyse only thread number `thread` */
 	uint32_t thread;
@@ -121,6 +125,7 @@ struct tp_analysis_options {
 	/* the trace grows: the state kept of it (kept.h); or NULL. Outlives the analysis */
 	struct tp_kept *kept;
 	uint64_t least_ns;
+	uint32_t most_paths; /* of a thread (tp_profile.most_nodes); 0: TP_PATHS_MOST */
 	uint64_t depth;           /* deeper calls are part of their callers; 0: none */
 	const char *const *focus; /* patterns of functions */
 	uint32_t focus_count;
@@ -197,6 +202,8 @@ int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread
 struct tp_profile_cost tp_analysis_cost(const struct tp_analysis *analysis);
 /* fine_ns of its profiles. */
 double tp_analysis_fine_ns(const struct tp_analysis *analysis);
+/* most_nodes of its profiles. */
+uint32_t tp_analysis_most_nodes(const struct tp_analysis *analysis);
 /* What replays THREAD into STACK. */
 struct tp_replay tp_analysis_replay(
     const struct tp_analysis *analysis, const struct tp_thread *thread, struct tp_stack *stack);

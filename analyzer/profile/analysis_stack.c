@@ -21,6 +21,12 @@ double tp_analysis_fine_ns(const struct tp_analysis *analysis)
 	return (double)time->ns / (double)time->ticks;
 }
 
+uint32_t tp_analysis_most_nodes(const struct tp_analysis *analysis)
+{
+	const uint32_t most = analysis->options.most_paths;
+	return most && most < UINT32_MAX ? most + 1 : TP_PATHS_MOST + 1; // and the thread itself
+}
+
 int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread *thread,
     struct tp_stack *stack, struct tp_profile *profile, struct tp_call_sink *sink)
 {
@@ -35,6 +41,7 @@ int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread
 		return TP_ERR_MEMORY;
 	profile->time = analysis->options.time;
 	profile->fine_ns = tp_analysis_fine_ns(analysis);
+	profile->most_nodes = tp_analysis_most_nodes(analysis);
 	stack->special = profile->time > TP_TIME_CPU; // most calls have nothing of it
 	tp_stack_set_off(stack, thread->off);
 	tp_stack_set_until(stack, analysis->timeless ? 0 : thread->until, thread->lost);

@@ -113,6 +113,7 @@ int tp_pieces_replay(void *context, uint32_t number, struct tp_err *err)
 	replay.part = &part->part;
 	int code = tp_part_init(&part->part, &pieces->cost);
 	part->part.profile.fine_ns = pieces->fine_ns;
+	part->part.profile.most_nodes = pieces->most_nodes;
 	if (!code)
 		code = tp_part_set_time(&part->part, pieces->time, replay.thread->off);
 	if (!code && part->sink.leave) {
@@ -174,6 +175,7 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 	stack.only_calls = true;
 	pieces.cost = profile.cost;
 	pieces.time = profile.time;
+	pieces.most_nodes = profile.most_nodes;
 	if (code)
 		tp_err_set(err, code, analysis->trace->source.name,
 		    "out of memory before replaying thread %u", pieces.replay.thread->number);

@@ -55,9 +55,10 @@ int tp_calls_each_apart(const struct tp_analysis *analysis, uint32_t thread,
 /* A thread in pieces: one for the stack of REPLAY, and COUNT parts behind it. */
 struct tp_pieces {
 	struct tp_replay replay;
-	struct tp_profile_cost cost; /* as in the thread's profile, and so are time and fine_ns */
+	struct tp_profile_cost cost; /* as in the thread's profile, and so are the next three */
 	enum tp_time time;
 	double fine_ns;
+	uint32_t most_nodes;
 	struct tp_calls_part *parts; /* zeroes, or with sinks */
 	uint32_t count;
 };

@@ -126,9 +126,11 @@ static bool add_recorded(struct tp_analysis *analysis, struct tp_thread_result *
 	for (uint32_t i = 1; i < profile->node_count; i++)
 		recorded[profile->nodes[i].function] +=
 		    profile->nodes[i].calls + (profile->dropped ? profile->dropped[i] : 0);
-	for (uint32_t i = 1; i < profile->function_count; i++)
-		analysis->functions[thread->functions[i]].recorded =
-		    tp_add_capped(analysis->functions[thread->functions[i]].recorded, recorded[i]);
+	for (uint32_t i = 1; i < profile->function_count; i++) {
+		struct tp_function *function = &analysis->functions[thread->functions[i]];
+		function->recorded = tp_add_capped(function->recorded, recorded[i]);
+		function->more += profile->functions[i].more;
+	}
 	for (uint32_t i = 0; i < thread->calls.count; i++) {
 		const struct tp_call_count *item = &thread->calls.items[i];
 		const struct tp_symbol_key key =

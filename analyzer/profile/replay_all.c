@@ -148,6 +148,7 @@ static bool plan(struct work *work, struct tp_analysis *analysis, uint32_t worke
 		pieces->replay.context = work;
 		pieces->time = analysis->options.time;
 		pieces->fine_ns = tp_analysis_fine_ns(analysis);
+		pieces->most_nodes = tp_analysis_most_nodes(analysis);
 		if (analysis->compensation.applied)
 			pieces->cost = tp_analysis_cost(analysis);
 		if (pieces->count)

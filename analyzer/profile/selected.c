@@ -109,7 +109,7 @@ int tp_functions_select(struct tp_analysis *analysis, struct tp_err *err)
 	analysis->selected_unknown = 0;
 	for (uint32_t i = 0; !code && i < count; i++) {
 		struct tp_function *function = &analysis->functions[i];
-		if (tp_symbols_is_attached(&function->key))
+		if (tp_symbols_stand_in(&function->key))
 			continue;
 		if (!found.selected[i] && !found.is_all[i])
 			take_variants(&found, i, function->symbol.raw);

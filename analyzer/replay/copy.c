@@ -133,6 +133,8 @@ void tp_stack_begin_anew(struct tp_stack *copy, uint64_t from)
 		node->min = UINT64_MAX;
 		node->times = (struct tp_histogram){0};
 	}
+	for (uint32_t i = 0; i < profile->function_count; i++)
+		profile->functions[i].more = 0;
 	tp_pool_release(&profile->pool);
 	profile->pool = (struct tp_pool){0};
 	const size_t count = profile->node_count;

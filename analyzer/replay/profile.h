@@ -8,6 +8,7 @@
 
 #include "analyzer/replay/time_histogram.h"
 #include "analyzer/trace/sched.h"
+#include "analyzer/trace/tracefile.h"
 #include "common/index.h"
 
 #include <stdbool.h>
@@ -37,6 +38,7 @@ struct tp_local_function {
 	uint32_t name;
 	uint32_t active; /* calls of it on the stack */
 	bool untimed;    /* its calls end without a time */
+	uint64_t more;   /* calls that TP_NAME_MORE has */
 	/*
 	 * What recording a call with a time at its end costs: as in tp_profile_cost, or known of
 	 * this function.
@@ -138,6 +140,12 @@ struct tp_profile {
 	uint64_t window;
 	uint32_t debts; /* those of nodes with another number are forgotten */
 	struct tp_node *nodes;
+	/*
+	 * 0: any number of nodes. With so many, the calls of a path that is new, and all that they
+	 * call, are those of one more node, TP_NAME_MORE below their first caller that has a node
+	 * of its own. It has the own times of all of them.
+	 */
+	uint32_t most_nodes;
 	/* NULL, or for each node: its calls that are part of its callers because of a least time */
 	uint64_t *dropped;
 	/* NULL, or for each node: of stretches of its own time the part up to cost.period */
@@ -171,7 +179,15 @@ struct tp_profile {
 int tp_profile_init(struct tp_profile *profile);
 void tp_profile_release(struct tp_profile *profile);
 
-/* The edge for a call of NAME from node PARENT, making its node if need be; NULL: no memory. */
+/* Whether there are most_nodes. */
+static inline bool tp_profile_is_full(const struct tp_profile *profile)
+{
+	return profile->most_nodes && profile->node_count >= profile->most_nodes;
+}
+/*
+ * The edge for a call of NAME from node PARENT, making its node if need be; NULL: no memory. Its
+ * own name is TP_NAME_MORE if the profile is full, and has no such path.
+ */
 const struct tp_edge *tp_profile_find_edge(
     struct tp_profile *profile, uint32_t parent, uint32_t name);
 /* The same in a block, which does not grow: NULL, it is not there. */
@@ -274,6 +290,14 @@ static inline uint32_t tp_profile_child(struct tp_profile *profile, uint32_t par
 	return edge ? edge->node : 0;
 }
 
+/* The function of a call of NAME by that edge. */
+static inline uint32_t tp_profile_callee(
+    const struct tp_profile *profile, const struct tp_edge *edge, uint32_t name)
+{
+	return __builtin_expect(edge->name == name, 1) ? edge->function
+						       : tp_profile_function(profile, name);
+}
+
 /* The bucket of NET ticks in a fine histogram. */
 static inline uint32_t tp_profile_fine_bucket(const struct tp_profile *profile, uint64_t net)
 {
@@ -356,6 +380,14 @@ static inline void tp_node_add(struct tp_node *node, struct tp_net net, uint64_t
 		node->max = chosen;
 }
 
+/* What of NET its node has: calls inside one another may have one. */
+static inline struct tp_net tp_node_net(const struct tp_node *node, struct tp_net net)
+{
+	return __builtin_expect(node->name == TP_NAME_MORE, 0)
+		   ? (struct tp_net){net.self, net.self}
+		   : net;
+}
+
 /* The bucket of CHOSEN ticks in its histogram. */
 static inline uint32_t tp_profile_bucket(const struct tp_profile *profile, uint64_t chosen)
 {
@@ -387,9 +419,10 @@ static inline struct tp_net tp_profile_add(
 	struct tp_node *node = &profile->nodes[call->node];
 	const bool waits = __builtin_expect(profile->waited != NULL, 0);
 	const struct tp_net net = tp_profile_take(profile, node, call, here, waits);
-	tp_node_add(node, net, net.inclusive);
+	const struct tp_net own = tp_node_net(node, net);
+	tp_node_add(node, own, own.inclusive);
 	tp_histogram_add_bucket(
-	    &node->times, tp_profile_bucket(profile, net.inclusive), &profile->pool);
+	    &node->times, tp_profile_bucket(profile, own.inclusive), &profile->pool);
 	return net;
 }
 

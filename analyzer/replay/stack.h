@@ -64,6 +64,7 @@ struct tp_stack_counts {
 	uint64_t left;     /* with open calls, to which the thread has not come back */
 	uint64_t moved;    /* arrivals of stacks from other threads */
 	uint64_t apart;    /* of these, of stacks that are not known: paths begin anew */
+	uint64_t more;     /* calls on paths for which there were too many */
 	/* Oddities. */
 	uint64_t unmatched_exits;  /* exits of functions that were not running */
 	uint64_t unmatched_enters; /* calls without an exit, ended by an exit further down */

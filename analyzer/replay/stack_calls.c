@@ -101,9 +101,12 @@ void tp_frames_end_specially(
 	if (profile->waited)
 		profile->waited[frame->node] += frame->looked;
 	if (!stack->only_calls) {
-		tp_node_add(node, net, chosen);
+		const bool is_more = node->name == TP_NAME_MORE;
+		const uint64_t own =
+		    is_more ? tp_profile_chosen(profile, whole.self, &all.own) : chosen;
+		tp_node_add(node, tp_node_net(node, net), own);
 		tp_histogram_add_bucket(
-		    &node->times, tp_profile_bucket(profile, chosen), &profile->pool);
+		    &node->times, tp_profile_bucket(profile, own), &profile->pool);
 	}
 	if (!stack->sink || !stack->sink->leave)
 		return;

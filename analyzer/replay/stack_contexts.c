@@ -177,9 +177,9 @@ static bool carry(
 		const struct tp_edge *edge = tp_profile_edge(to->profile, node, call->name);
 		if (!edge)
 			return false;
-		to->profile->functions[edge->function].active++;
+		frame->function = tp_profile_callee(to->profile, edge, call->name);
+		to->profile->functions[frame->function].active++;
 		frame->node = node = edge->node;
-		frame->function = edge->function;
 		if (to->profile->parts)
 			tp_off_add(&to->profile->parts[node].self_off, &call->carried.own);
 		if (tp_frame_off_any(&call->carried) &&

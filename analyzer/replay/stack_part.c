@@ -152,7 +152,7 @@ void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
 		if (at.i < count && !replay_record(part, &at))
 			part->unusual = true;
 	}
-	part->unusual |= stack->no_memory;
+	part->unusual |= stack->no_memory || tp_profile_is_full(&part->profile);
 	stack->last = at.last;
 	stack->counts.events += at.events;
 }
@@ -162,7 +162,9 @@ bool tp_part_fits(const struct tp_part *part, const struct tp_stack *stack)
 	// `edge` is where something has to be settled: a gap, a range, untimed exits, a stack that
 	// was left. A sink that has had the part's calls by the part's own does not hinder.
 	const bool plain = !stack->special || (stack->only_calls && !stack->quiet && !stack->least);
-	return !part->unusual && plain && stack->edge == UINT64_MAX && !stack->contexts.live &&
+	const uint64_t most = stack->profile->most_nodes;
+	const uint64_t nodes = (uint64_t)stack->profile->node_count + part->profile.node_count;
+	return !part->unusual && plain && (!most || nodes < most) && stack->edge == UINT64_MAX && !stack->contexts.live &&
 	       !stack->foreign && !stack->pending && !stack->left && !stack->waiting_exits &&
 	       !stack->waiting_enters && (!part->stack.started || part->stack.first >= stack->last);
 }

@@ -37,13 +37,18 @@ static inline bool tp_frames_push(
 	    tp_profile_edge(profile, stack->frames[stack->depth - 1].node, name);
 	if (__builtin_expect(!edge, 0))
 		return false;
-	profile->functions[edge->function].active++;
+	const uint32_t function = tp_profile_callee(profile, edge, name);
+	profile->functions[function].active++;
+	if (__builtin_expect(edge->name != name, 0)) {
+		profile->functions[function].more++;
+		stack->counts.more++;
+	}
 	stack->frames[stack->depth++] = (struct tp_frame){
 	    .position = position,
 	    .start = time - stack->away,
 	    .began = time,
 	    .node = edge->node,
-	    .function = edge->function,
+	    .function = function,
 	    .name = name,
 	};
 	if (__builtin_expect(stack->special, 0) && !stack->quiet && stack->sink &&

@@ -369,6 +369,8 @@ static void replay_near_waiting_fine(struct tp_stack *stack, struct tp_stack_pla
 
 void tp_stack_replay_usual(struct tp_stack *stack, struct tp_stack_place *at)
 {
+	if (__builtin_expect(tp_profile_is_full(stack->profile), 0))
+		return;
 	const bool waits = stack->profile->waited;
 	const bool far = stack->profile->node_count >= TP_FAR_NODES;
 	if (stack->special)

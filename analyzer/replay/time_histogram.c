@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define BLOCK (1U << TP_HISTOGRAM_BITS)
+#define UNIT 4U // of buckets that are allocated
 
 uint64_t tp_histogram_low(uint32_t bucket)
 {
@@ -29,17 +30,19 @@ void tp_histogram_release(struct tp_histogram *histogram)
 
 bool tp_histogram_reach(struct tp_histogram *histogram, uint32_t bucket, struct tp_pool *pool)
 {
-	_Static_assert(BLOCK * sizeof(uint32_t) == TP_POOL_UNIT, "a doubling is a unit");
-	_Static_assert(TP_HISTOGRAM_BUCKETS / BLOCK <= TP_POOL_UNITS_MAX, "all fit a piece");
-	_Static_assert(TP_HISTOGRAM_FINE_BUCKETS / BLOCK <= TP_POOL_UNITS_MAX, "fine ones, too");
-	// Whole doublings: growing is rare, and half of what was added is used.
-	uint32_t first = bucket / BLOCK * BLOCK;
-	uint32_t end = first + BLOCK;
+	_Static_assert(UNIT * sizeof(uint32_t) == TP_POOL_UNIT, "");
+	_Static_assert(TP_HISTOGRAM_BUCKETS / UNIT <= TP_POOL_UNITS_MAX, "all fit a piece");
+	_Static_assert(TP_HISTOGRAM_FINE_BUCKETS / UNIT <= TP_POOL_UNITS_MAX, "fine ones, too");
+	// Of millions of paths most have one call. Then whole doublings: growing is rare, and half
+	// of what was added is used.
+	const uint32_t step = histogram->size ? BLOCK : UNIT;
+	uint32_t first = bucket / step * step;
+	uint32_t end = first + step;
 	if (histogram->size && histogram->first < first)
 		first = histogram->first;
 	if (histogram->size && (uint32_t)histogram->first + histogram->size > end)
 		end = (uint32_t)histogram->first + histogram->size;
-	uint32_t *counts = pool ? tp_pool_alloc(pool, (end - first) / BLOCK)
+	uint32_t *counts = pool ? tp_pool_alloc(pool, (end - first) / UNIT)
 				: calloc(end - first, sizeof(*counts));
 	if (!counts) {
 		histogram->failed = true;
@@ -51,7 +54,7 @@ bool tp_histogram_reach(struct tp_histogram *histogram, uint32_t bucket, struct 
 	if (!pool)
 		free(histogram->counts);
 	else if (histogram->size)
-		tp_pool_give_back(pool, histogram->counts, histogram->size / BLOCK);
+		tp_pool_give_back(pool, histogram->counts, histogram->size / UNIT);
 	histogram->counts = counts;
 	histogram->first = (uint16_t)first;
 	histogram->size = (uint16_t)(end - first);

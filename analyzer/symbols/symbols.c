@@ -177,9 +177,13 @@ static int compare_places(const void *a, const void *b)
 	return order ? order : TP_COMPARE(x->index, y->index);
 }
 
-bool tp_symbols_is_attached(const struct tp_symbol_key *key)
+const char *tp_symbols_stand_in(const struct tp_symbol_key *key)
 {
-	return key->low_half && key->address == TP_NAME_ATTACHED;
+	if (!key->low_half)
+		return NULL;
+	return key->address == TP_NAME_ATTACHED ? "[attached]"
+	       : key->address == TP_NAME_MORE   ? "[more paths]"
+						: NULL;
 }
 
 static bool find_places(struct job *job)
@@ -191,7 +195,7 @@ static bool find_places(struct job *job)
 	for (uint32_t i = 0; i < job->count; i++) {
 		struct place *place = &job->places[i];
 		place->index = i;
-		place->module = tp_symbols_is_attached(&job->keys[i])
+		place->module = tp_symbols_stand_in(&job->keys[i])
 				    ? NOWHERE
 				    : module_of(&finder, &job->keys[i], &place->address);
 		if (place->module != NOWHERE)
@@ -373,8 +377,8 @@ int tp_symbols_resolve(const struct tp_tracefile *trace, const struct tp_symbol_
 			from_module(&job, first, end);
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (tp_symbols_is_attached(&keys[i]))
-			symbols[i].name = "[attached]";
+		if (tp_symbols_stand_in(&keys[i]))
+			symbols[i].name = tp_symbols_stand_in(&keys[i]);
 	uint32_t nowhere = 0;
 	uint32_t unclear = 0;
 	uint32_t last = NOWHERE;

@@ -31,8 +31,11 @@ struct tp_symbol_key {
 	bool low_half;    /* only the low half of it is known */
 };
 
-/* Whether it stands for the calls that were open when a recorder attached: no function. */
-bool tp_symbols_is_attached(const struct tp_symbol_key *key);
+/*
+ * What stands for calls that are not those of one function: those that were open when a recorder
+ * attached, or that have no path of their own. NULL: it is a function.
+ */
+const char *tp_symbols_stand_in(const struct tp_symbol_key *key);
 
 /*
  * The run-time address whose low half is LOW, by the trace's module map; 0 if it is in none.

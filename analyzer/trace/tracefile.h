@@ -37,6 +37,8 @@ struct tp_chunk {
  * threads that are `attached` all that is called outermost is called from there.
  */
 #define TP_NAME_ATTACHED 4
+/* ... and that of calls whose own paths a limit has left out (profile.h). */
+#define TP_NAME_MORE 8
 
 struct tp_thread {
 	uint32_t number;

@@ -289,6 +289,7 @@ int tp_open_trace(
 	    .fine_histograms = options->fine_histograms,
 	    .time = (enum tp_time)options->time,
 	    .depth = options->depth,
+	    .most_paths = options->max_paths < UINT32_MAX ? (uint32_t)options->max_paths : UINT32_MAX,
 	    .focus = options->focus.items,
 	    .focus_count = options->focus.count,
 	    .ignore = options->ignore.items,

@@ -37,6 +37,7 @@ struct tp_open_options {
 	const char *time_range; /* "FROM..TO" */
 	const char *min_time;
 	uint64_t depth;
+	uint64_t max_paths;
 	struct tp_option_list debug_dirs;
 	bool debuginfod;
 	bool symbol_cache;
@@ -88,6 +89,9 @@ extern const char *const tp_time_words[];
 		"hide paths through functions that match; can be repeated"),                     \
 	    TP_OPT_COUNT(0, "depth", &(o).depth, "N",                                            \
 		"count calls deeper than N levels as part of their callers"),                    \
+	    TP_OPT_COUNT(0, "max-paths", &(o).max_paths, "N",                                    \
+		"keep up to N call paths of a thread, 2000000 by default (about 1 GB); calls "   \
+		"on others are those of [more paths]"),                                          \
 	    TP_OPT_STRING(0, "min-time", &(o).min_time, "TIME",                                  \
 		"count calls shorter than TIME, such as 10us, as part of their callers"),        \
 	    time_row, TP_OPEN_COSTS(o),                                                          \

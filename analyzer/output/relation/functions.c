@@ -99,9 +99,11 @@ static const struct tp_relation_column columns[FAMILY_COLUMNS] = {
 	TP_UNIT_COUNT, "processes", .rank = 3},
 };
 
-// Whether its sums are of a part of the time, and so no totals.
+// Whether its sums are of a part of the time or of its calls, and so no totals.
 static bool is_partial(const struct tp_relation_data *data, const struct tp_function *function)
 {
+	if (function->more)
+		return true;
 	return function->selected && !data->family && function->calls &&
 	       tp_analysis_selected_share(data->analysis, function) < 1;
 }
