@@ -540,8 +540,9 @@ static void note_counts(struct tp_notes *notes, const struct tp_analysis *analys
 		"times a stack moved to another thread, where its call paths start again"},
 	    {analysis->lost, TP_NOTE_ID_LOST, "events: times and counts are too low"},
 	    {counts->more, TP_NOTE_ID_MORE_PATHS,
-		"calls came when their thread had all its call paths ('--max-paths'): they are those of "
-		"[more paths], and the values of their functions, marked '>', are without them"},
+		"calls came when their thread had all its call paths ('--max-paths'): they are "
+		"those of [more paths], and the values of their functions, marked '>', are without "
+		"them"},
 	    {counts->cut, TP_NOTE_ID_CUT,
 		"calls were running when recording was switched off: they count until then"},
 	    {counts->early, TP_NOTE_ID_BEGAN_OFF,

@@ -125,7 +125,7 @@ struct tp_analysis_options {
 	/* the trace grows: the state kept of it (kept.h); or NULL. Outlives the analysis */
 	struct tp_kept *kept;
 	uint64_t least_ns;
-	uint32_t most_paths; /* of a thread (tp_profile.most_nodes); 0: TP_PATHS_MOST */
+	uint32_t most_paths;      /* of a thread (tp_profile.most_nodes); 0: TP_PATHS_MOST */
 	uint64_t depth;           /* deeper calls are part of their callers; 0: none */
 	const char *const *focus; /* patterns of functions */
 	uint32_t focus_count;

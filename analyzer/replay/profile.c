@@ -295,7 +295,8 @@ const struct tp_edge *tp_profile_find_edge(
 	if (function && name != TP_NAME_MORE && tp_profile_is_full(profile)) {
 		const struct tp_node *caller = &profile->nodes[parent];
 		const bool is_more = caller->name == TP_NAME_MORE;
-		return tp_profile_find_edge(profile, is_more ? caller->parent : parent, TP_NAME_MORE);
+		return tp_profile_find_edge(
+		    profile, is_more ? caller->parent : parent, TP_NAME_MORE);
 	}
 	if (!function || !grow_nodes(profile) || !make_edge_room(profile, parent, name))
 		return NULL;

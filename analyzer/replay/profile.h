@@ -141,9 +141,9 @@ struct tp_profile {
 	uint32_t debts; /* those of nodes with another number are forgotten */
 	struct tp_node *nodes;
 	/*
-	 * 0: any number of nodes. With so many, the calls of a path that is new, and all that they
-	 * call, are those of one more node, TP_NAME_MORE below their first caller that has a node
-	 * of its own. It has the own times of all of them.
+	 * 0: any number of nodes. With this number, the calls of a path that is new, and all that
+	 * they call, are those of one more node, TP_NAME_MORE below their first caller that has a
+	 * node of its own. It has the own times of all of them.
 	 */
 	uint32_t most_nodes;
 	/* NULL, or for each node: its calls that are part of its callers because of a least time */
@@ -383,9 +383,8 @@ static inline void tp_node_add(struct tp_node *node, struct tp_net net, uint64_t
 /* What of NET its node has: calls inside one another may have one. */
 static inline struct tp_net tp_node_net(const struct tp_node *node, struct tp_net net)
 {
-	return __builtin_expect(node->name == TP_NAME_MORE, 0)
-		   ? (struct tp_net){net.self, net.self}
-		   : net;
+	return __builtin_expect(node->name == TP_NAME_MORE, 0) ? (struct tp_net){net.self, net.self}
+							       : net;
 }
 
 /* The bucket of CHOSEN ticks in its histogram. */

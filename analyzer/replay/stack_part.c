@@ -164,9 +164,10 @@ bool tp_part_fits(const struct tp_part *part, const struct tp_stack *stack)
 	const bool plain = !stack->special || (stack->only_calls && !stack->quiet && !stack->least);
 	const uint64_t most = stack->profile->most_nodes;
 	const uint64_t nodes = (uint64_t)stack->profile->node_count + part->profile.node_count;
-	return !part->unusual && plain && (!most || nodes < most) && stack->edge == UINT64_MAX && !stack->contexts.live &&
-	       !stack->foreign && !stack->pending && !stack->left && !stack->waiting_exits &&
-	       !stack->waiting_enters && (!part->stack.started || part->stack.first >= stack->last);
+	return !part->unusual && plain && (!most || nodes < most) && stack->edge == UINT64_MAX &&
+	       !stack->contexts.live && !stack->foreign && !stack->pending && !stack->left &&
+	       !stack->waiting_exits && !stack->waiting_enters &&
+	       (!part->stack.started || part->stack.first >= stack->last);
 }
 
 // Add the numbers of a node to the one that it is.

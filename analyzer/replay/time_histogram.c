@@ -39,11 +39,11 @@ bool tp_histogram_reach(struct tp_histogram *histogram, uint32_t bucket, struct 
 	uint32_t first = bucket / step * step;
 	uint32_t end = first + step;
 	if (histogram->size && histogram->first < first)
-		first = histogram->first;
+		first = histogram->first / step * step;
 	if (histogram->size && (uint32_t)histogram->first + histogram->size > end)
-		end = (uint32_t)histogram->first + histogram->size;
-	uint32_t *counts = pool ? tp_pool_alloc(pool, (end - first) / UNIT)
-				: calloc(end - first, sizeof(*counts));
+		end = ((uint32_t)histogram->first + histogram->size + step - 1) / step * step;
+	uint32_t *counts =
+	    pool ? tp_pool_alloc(pool, (end - first) / UNIT) : calloc(end - first, sizeof(*counts));
 	if (!counts) {
 		histogram->failed = true;
 		return false;

@@ -77,26 +77,27 @@ extern const char *const tp_time_words[];
 /*
  * What commands that read a trace have in their tables of options; O is a struct tp_open_options.
  */
-#define TP_OPEN_OPTIONS_TIME(o, time_row)                                                        \
-	TP_OPT_STRING(0, "thread", &(o).thread, "N", "show only thread number N"),               \
-	    TP_OPT_STRING(0, "time-range", &(o).time_range, "FROM..TO",                          \
-		"show only what happened between these times since the first record, such as "   \
-		"1.5s..1600ms, or between marks, such as mark:A..B; either end can be omitted"), \
-	    TP_OPT_LIST(0, "focus", &(o).focus, "PATTERN",                                       \
-		"show only paths through functions that match a glob or /REGEX/; can be "        \
-		"repeated"),                                                                     \
-	    TP_OPT_LIST(0, "ignore", &(o).ignore, "PATTERN",                                     \
-		"hide paths through functions that match; can be repeated"),                     \
-	    TP_OPT_COUNT(0, "depth", &(o).depth, "N",                                            \
-		"count calls deeper than N levels as part of their callers"),                    \
-	    TP_OPT_COUNT(0, "max-paths", &(o).max_paths, "N",                                    \
-		"keep up to N call paths of a thread, 2000000 by default (about 1 GB); calls "   \
-		"on others are those of [more paths]"),                                          \
-	    TP_OPT_STRING(0, "min-time", &(o).min_time, "TIME",                                  \
-		"count calls shorter than TIME, such as 10us, as part of their callers"),        \
-	    time_row, TP_OPEN_COSTS(o),                                                          \
-	    TP_OPT_BOOL(                                                                         \
-		0, "strict", &(o).strict, "exit with 1 if events were lost or are missing"),     \
+#define TP_OPEN_OPTIONS_TIME(o, time_row)                                                         \
+	TP_OPT_STRING(0, "thread", &(o).thread, "N", "show only thread number N"),                \
+	    TP_OPT_STRING(0, "time-range", &(o).time_range, "FROM..TO",                           \
+		"show only what happened between these times since the first record, such as "    \
+		"1.5s..1600ms, or between marks, such as mark:A..B; either end can be omitted"),  \
+	    TP_OPT_LIST(0, "focus", &(o).focus, "PATTERN",                                        \
+		"show only paths through functions that match a glob or /REGEX/; can be "         \
+		"repeated"),                                                                      \
+	    TP_OPT_LIST(0, "ignore", &(o).ignore, "PATTERN",                                      \
+		"hide paths through functions that match; can be repeated"),                      \
+	    TP_OPT_COUNT(0, "depth", &(o).depth, "N",                                             \
+		"count calls deeper than N levels as part of their callers"),                     \
+	    TP_OPT_COUNT(0, "max-paths", &(o).max_paths, "N",                                     \
+		"keep up to N call paths of each thread, 2000000 by default (about 1 GB). Calls " \
+		"on further paths are those of [more paths], and missing in the values of their " \
+		"functions, marked >"),                                                           \
+	    TP_OPT_STRING(0, "min-time", &(o).min_time, "TIME",                                   \
+		"count calls shorter than TIME, such as 10us, as part of their callers"),         \
+	    time_row, TP_OPEN_COSTS(o),                                                           \
+	    TP_OPT_BOOL(                                                                          \
+		0, "strict", &(o).strict, "exit with 1 if events were lost or are missing"),      \
 	    TP_OPEN_SYMBOLS(o), TP_OPEN_DEBUG_DIRS((o).debug_dirs), TP_OPEN_PROGRAMS((o).programs)
 
 /* Which time counts, unless another one is asked for. */

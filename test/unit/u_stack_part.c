@@ -99,11 +99,15 @@ static void make_records(uint32_t hostile)
 static const struct tp_profile_cost cost = {
     .in = 700, .out = 300, .untimed = 900, .wait_share = 20, .period = 7, .debt_max = 9000};
 static const struct tp_gaps no_gaps;
+static uint32_t most_nodes; // 0: any number
+static bool costs = true;
 
 static void begin(struct tp_stack *stack, struct tp_profile *profile)
 {
 	assert_int_equal(tp_profile_init(profile), 0);
-	profile->cost = cost;
+	if (costs)
+		profile->cost = cost;
+	profile->most_nodes = most_nodes;
 	assert_true(tp_profile_keep_waited(profile));
 	assert_int_equal(tp_stack_init(stack, profile), 0);
 	tp_stack_set_gaps(stack, &no_gaps, false);
@@ -204,6 +208,7 @@ static void compare_calls(const uint32_t *at, uint32_t parts)
 			struct heap own = {.profile = &part.profile, .product = 1};
 			struct tp_call_sink own_sink = {.context = &own, .leave = take_call};
 			assert_int_equal(tp_part_init(&part, &cost), 0);
+			part.profile.most_nodes = most_nodes;
 			tp_stack_set_sink(&part.stack, &own_sink);
 			part.stack.only_calls = true;
 			tp_part_replay(&part, words + at[i], at[i + 1] - at[i], 0,
@@ -248,6 +253,7 @@ static void compare_parts(void)
 	for (uint32_t i = 1; i < parts; i++) {
 		struct tp_part part;
 		assert_int_equal(tp_part_init(&part, &cost), 0);
+		part.profile.most_nodes = most_nodes;
 		// Two chunks, since a part is of many.
 		uint32_t middle = at[i];
 		for (uint32_t j = 0; j < border_count; j++)
@@ -291,6 +297,70 @@ static void proper_records(void **state)
 	assert_true(stepped > parts * 10);
 }
 
+// All calls and all time are there, each node has what those below it have, and functions say how
+// many of their calls are those of another.
+static void compare_limited(void)
+{
+	struct tp_profile profiles[2];
+	uint64_t calls[2][8] = {{0}};
+	uint64_t self[2] = {0};
+	bool limited = false;
+	const uint32_t most = most_nodes;
+	costs = false; // what a call cannot pay depends on who pays with it
+	for (uint32_t i = 0; i < 2; i++) {
+		struct tp_profile *profile = &profiles[i];
+		struct tp_stack stack;
+		most_nodes = i ? most : 0;
+		begin(&stack, profile);
+		replay(&stack, 0, word_count);
+		tp_stack_finish(&stack);
+		tp_stack_release(&stack);
+		uint64_t *below = calloc(profile->node_count, sizeof(*below));
+		assert_non_null(below);
+		for (uint32_t n = profile->node_count; n-- > 1;) {
+			const struct tp_node *node = &profile->nodes[n];
+			const bool more = node->name == TP_NAME_MORE;
+			limited |= more;
+			assert_true(!more || (i && !node->first_child));
+			assert_int_equal(node->inclusive, node->self + below[n]);
+			assert_true(!node->calls || node->min <= node->inclusive / node->calls);
+			assert_true(node->max >= node->inclusive / (node->calls + !node->calls));
+			assert_int_equal(tp_histogram_total(&node->times), node->calls);
+			below[node->parent] += node->inclusive;
+			self[i] += node->self;
+			if (!more)
+				calls[i][(node->name - 0x401000) / 16] += node->calls;
+		}
+		free(below);
+		for (uint32_t f = 1; f < profile->function_count; f++)
+			if (profile->functions[f].name != TP_NAME_MORE)
+				calls[i][(profile->functions[f].name - 0x401000) / 16] +=
+				    profile->functions[f].more;
+	}
+	assert_true(limited || profiles[0].node_count <= most);
+	assert_true(profiles[1].node_count <= 2 * most);
+	assert_memory_equal(calls[0], calls[1], sizeof(calls[0]));
+	assert_int_equal(self[0], self[1]);
+	costs = true;
+	tp_profile_release(&profiles[0]);
+	tp_profile_release(&profiles[1]);
+}
+
+static void more_paths_than_nodes(void **state)
+{
+	(void)state;
+	joined = 0;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		first_seed = seed = round + 2000001;
+		make_records(0);
+		most_nodes = 2 + pick(400);
+		compare_parts();
+		compare_limited();
+	}
+	most_nodes = 0;
+	assert_true(joined);
+}
+
 static void hostile_records(void **state)
 {
 	(void)state;
@@ -307,6 +377,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(proper_records),
+	    cmocka_unit_test(more_paths_than_nodes),
 	    cmocka_unit_test(hostile_records),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,3 +99,26 @@ for view in top tree inverted threads function histogram timeline contention tra
 done
 echo "$taken taken, $refused refused"
 [ $((taken + refused)) = 135 ] || fail "of 135 pairs"
+
+# ---- fewer paths than there are: all calls and all time are there, and it is said where
+expect 0 "$TEEPERF" analyze --max-paths 7 --format csv b.trace
+cp out all
+expect 0 "$TEEPERF" analyze --format csv b.trace
+cmp -s all out || fail "seven paths are not seven"
+expect 0 "$TEEPERF" analyze --max-paths 3 --format csv b.trace
+says '^.more paths.,8,' out
+sums() {
+	awk -F, 'NR > 1 { calls += $2; self += $3 } END { print calls, self }' "$1"
+}
+[ "$(sums out)" = "$(sums all)" ] || fail "$(sums out): not all of $(sums all)"
+expect 0 "$TEEPERF" analyze --max-paths 3 --columns function,calls b.trace
+says '>2$' out
+says '8 calls came when their thread had all its call paths' out
+expect 0 "$TEEPERF" analyze --view tree --max-paths 3 b.trace
+says 'more paths' out
+expect 1 "$TEEPERF" analyze --max-paths 3 --fail-if note:more-paths b.trace
+
+# ---- a range of time that begins where the recording is over
+expect 0 "$TEEPERF" record -q -o true.trace -- "$TEEPERF" --version
+expect 1 "$TEEPERF" analyze --time-range 1h.. --format csv true.trace
+says 'begins behind the end of .*which lasted' err
