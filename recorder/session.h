@@ -166,6 +166,7 @@ struct tp_session {
 	struct tp_event_cost cost; /* of a call, if has_cost */
 	uint64_t cost_took_ns;     /* to measure it */
 	uint64_t cost_age_ns;  /* since it was measured for another recording; 0: for this one */
+	uint64_t unrecorded;   /* as in struct tp_session_counts */
 	uint64_t control_word; /* what header.control is, as we know it */
 	bool soft;             /* there is a counter thread */
 	int cores;             /* that we could use at the start */
@@ -192,6 +193,8 @@ struct tp_session_counts {
 	uint64_t early; /* events before the program had its log, which are not lost */
 	uint64_t threads;
 	uint64_t refused; /* processes that found the log taken */
+	/* instrumented programs of the family that did not ask for a log; known at the end */
+	uint64_t unrecorded;
 	uint64_t forked;  /* children that were forked and have no log */
 	uint64_t chunks;  /* in the trace; known at the end, as is the next */
 	uint64_t hurried; /* of these, written as they are, as there was no time to compress them */

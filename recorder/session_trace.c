@@ -30,6 +30,7 @@ struct tp_host_facts tp_session_facts(const struct tp_session *session)
 		session->late_threads[1] ? session->late_threads[1] : session->late_threads[0],
 	    .attach_pause_ns = tp_load_relaxed(&session->late.pause_ns),
 	    .attach_waited_ns = tp_load_relaxed(&session->late.pause_waited_ns),
+	    .unrecorded = session->unrecorded,
 	    .calibrated = session->options.calibrate.count != 0,
 	    .cost = session->cost,
 	    .has_cost = session->has_cost,
@@ -118,6 +119,19 @@ void tp_session_count(const struct tp_session *session, struct tp_session_counts
 	}
 }
 
+// The programs that the kernel has reported, without those that asked for a log. One that asks more
+// than once (dlmopen) stands for others, so there may be more of them.
+static uint64_t count_unrecorded(const struct tp_session *session)
+{
+	const struct teeperf_log_header *header = session->region.header;
+	const uint64_t programs = session->drain.sched.programs.count;
+	const uint64_t asked = (tp_load32_acquire(&header->attach) != TEEPERF_ATTACH_NONE) +
+			       tp_count_acquire(&header->refused) +
+			       (session->follows ? session->follow.programs : 0);
+	const bool apart = session->drain.foreign || session->has_inner;
+	return apart || programs < asked ? 0 : programs - asked;
+}
+
 // The counts when all is written.
 static void count_end(const struct tp_session *session)
 {
@@ -132,6 +146,7 @@ static void count_end(const struct tp_session *session)
 	counts->no_rings = session->region.mode == TEEPERF_MODE_RING &&
 			   counts->attach == TEEPERF_ATTACH_DONE &&
 			   !tp_load_relaxed(&session->region.header->keeps);
+	counts->unrecorded = session->unrecorded;
 	counts->switches_missed = session->drain.switches.missed;
 	counts->modules_refused = session->drain.modules_refused;
 	counts->drain_ns = session->drain.ran_ns;
@@ -197,6 +212,7 @@ void tp_session_trace_close(struct tp_session *session)
 	}
 	tp_drain_finish(&session->drain);
 	tp_bpf_release(&session->bpf);
+	session->unrecorded = count_unrecorded(session);
 	write_host(session, true);
 	write_meters(session);
 	tp_trace_add_end(

@@ -377,6 +377,13 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		    "runtime counts as one)",
 		    tp_text_count(text, trace->end.refused),
 		    trace->end.refused == 1 ? " was" : "es were");
+	if (tp_tracefile_host(trace, "unrecorded", text, sizeof(text))) {
+		const uint64_t programs = strtoull(text, NULL, 10);
+		tp_notes_add(notes, TP_NOTE_ID_UNRECORDED, programs,
+		    "%s instrumented program%s run without the variables TEEPERF_*, and not "
+		    "recorded",
+		    tp_text_count(count, programs), programs == 1 ? " was" : "s were");
+	}
 	if (tp_tracefile_host(trace, "log_gone_bytes", text, sizeof(text))) {
 		const uint64_t bytes = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_LOG_GONE, bytes,

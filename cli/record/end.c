@@ -181,6 +181,12 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 			? ""
 			: " (a library with its own runtime counts as a process, and so does one "
 			  "that dlmopen loads)");
+	if (counts->unrecorded)
+		tp_command_warn("%llu instrumented program%s not recorded, as %s not given the "
+				"variables TEEPERF_* of the environment: pass them on",
+		    (unsigned long long)counts->unrecorded,
+		    counts->unrecorded == 1 ? " was" : "s were",
+		    counts->unrecorded == 1 ? "it was" : "they were");
 	if (counts->modules_refused)
 		tp_command_warn(
 		    "%llu module%s not recorded: too many for the log, or at ambiguous addresses "

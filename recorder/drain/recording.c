@@ -63,6 +63,8 @@ static void add_facts(
 		tp_buf_addf(buf, "process=%llu\n", (unsigned long long)facts->process);
 	if (facts->parent)
 		tp_buf_addf(buf, "parent=%llu\n", (unsigned long long)facts->parent);
+	if (facts->unrecorded)
+		tp_buf_addf(buf, "unrecorded=%llu\n", (unsigned long long)facts->unrecorded);
 	if (facts->attached)
 		tp_buf_addf(buf, "attached=%s\n", facts->attached);
 	if (facts->attach_pause_ns)

@@ -36,6 +36,7 @@ struct tp_host_facts {
 	/* One of several processes: its number, and its parent's if it was forked. 0: unknown. */
 	uint64_t process;
 	uint64_t parent;
+	uint64_t unrecorded; /* instrumented programs that other processes ran without a log */
 	const char
 	    *attached; /* ids of the threads that were there before us, "1,2,3"; NULL: none */
 	/* the longest time for which a thread was stopped for us; 0: none was */

@@ -70,6 +70,7 @@ struct tp_follow {
 	struct tp_followed *list;
 	uint32_t live;
 	uint64_t started;     /* processes that were in the list, ever */
+	uint64_t programs;    /* of these, programs that were started, and not forked */
 	char *finishing;      /* path of the trace that is neither in list nor in results yet */
 	bool finishing_flush; /* it is waited for by tp_follow_flush */
 	struct tp_follow_result *results;

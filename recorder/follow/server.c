@@ -180,6 +180,7 @@ static void serve(struct tp_follow *follow, int connection)
 	pthread_mutex_lock(&follow->lock);
 	tp_store_release(&process->log.region.header->control, follow->control);
 	process->number = ++follow->started;
+	follow->programs += !request.parent;
 	process->next = follow->list;
 	follow->list = process;
 	follow->live++;

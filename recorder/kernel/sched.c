@@ -6,12 +6,14 @@
 #include "recorder/clock/host_clock.h"
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "common/index.h"
 
 #include <teeperf/atomic.h>
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +62,20 @@ struct record {
 	};
 };
 
-static int open_event(pid_t pid, int cpu, bool threads)
+// The beginning of a PERF_RECORD_MMAP2. The path of the file follows, and thread and time.
+struct mapping {
+	struct perf_event_header header;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t address;
+	uint64_t size;
+	uint64_t offset;
+	uint64_t file[3]; // device, inode, and its generation
+	uint64_t access;
+};
+
+// Of THREADS alone, or of children as well; MAPS: also which files they execute.
+static int open_event(pid_t pid, int cpu, bool threads, bool maps)
 {
 	struct perf_event_attr attr = {
 	    .size = sizeof(attr),
@@ -74,6 +89,8 @@ static int open_event(pid_t pid, int cpu, bool threads)
 	    .task = 1,
 	    .comm = 1,
 	    .comm_exec = 1,
+	    .mmap = maps,
+	    .mmap2 = maps,
 	    .exclude_kernel = 1,
 	    .exclude_hv = 1,
 	    .use_clockid = 1,
@@ -137,7 +154,8 @@ static int refuse(struct tp_sched *sched, int error, bool mapped)
 static int open_rings(struct tp_sched *sched, pid_t tid, enum tp_sched_scope scope, bool *unmapped)
 {
 	const long count = sysconf(_SC_NPROCESSORS_CONF);
-	bool threads = scope == TP_SCHED_THREADS;
+	const bool maps = scope == TP_SCHED_FAMILY;
+	bool threads = !maps;
 	tp_buf_init(&sched->switches);
 	sched->rings = calloc(count > 0 ? (size_t)count : 1, sizeof(*sched->rings));
 	if (!sched->rings)
@@ -145,10 +163,10 @@ static int open_rings(struct tp_sched *sched, pid_t tid, enum tp_sched_scope sco
 	for (int cpu = 0; cpu < count; cpu++) {
 		struct tp_sched_ring *ring = &sched->rings[sched->ring_count];
 		*ring = (struct tp_sched_ring){.cpu = (uint32_t)cpu};
-		ring->fd = open_event(tid, cpu, threads);
+		ring->fd = open_event(tid, cpu, threads, maps);
 		if (ring->fd < 0 && threads && errno == EINVAL) {
 			threads = false;
-			ring->fd = open_event(tid, cpu, threads);
+			ring->fd = open_event(tid, cpu, threads, maps);
 		}
 		if (ring->fd < 0 && errno == ENODEV)
 			continue; // switched off
@@ -177,6 +195,7 @@ int tp_sched_open(struct tp_sched *sched, pid_t pid, enum tp_sched_scope scope)
 	const int error = open_rings(sched, pid, scope, &unmapped);
 	if (error)
 		return refuse(sched, error, unmapped);
+	sched->sees_family = scope == TP_SCHED_FAMILY;
 	begin(sched);
 	return 0;
 }
@@ -192,6 +211,9 @@ void tp_sched_close(struct tp_sched *sched)
 	sched->more_count = sched->more_room = 0;
 	if (sched->rings)
 		tp_buf_release(&sched->switches);
+	if (sched->sees_family)
+		tp_programs_settle(&sched->programs, UINT64_MAX);
+	tp_programs_release(&sched->programs);
 	free(sched->rings);
 	sched->rings = NULL;
 	sched->ring_count = 0;
@@ -278,6 +300,40 @@ static void add_switch(struct tp_sched *sched, const struct teeperf_trace_sched_
 	sched->lost += sched->switches.failed;
 }
 
+static void take_fork(struct tp_sched *sched, const struct record *record)
+{
+	if (sched->joining)
+		note_fork(sched->joining, record);
+	if (sched->sees_family && record->life.pid != record->life.parent_pid)
+		tp_programs_add(
+		    &sched->programs, &(struct tp_programs_event){.time_ns = record->life.time_ns,
+					  .kind = TP_PROGRAMS_FORK,
+					  .pid = record->life.pid,
+					  .parent = record->life.parent_pid});
+}
+
+// Of a record with SIZE bytes at place AT.
+static void take_mapping(
+    struct tp_sched *sched, const struct tp_sched_ring *ring, uint64_t at, uint64_t size)
+{
+	const char *data = (const char *)ring->page + sysconf(_SC_PAGESIZE);
+	struct mapping mapping;
+	char path[PATH_MAX + 64];
+	uint64_t time_ns;
+	const uint64_t behind = sizeof(uint64_t) + sizeof(time_ns); // thread and time
+	if (!sched->sees_family || size < sizeof(mapping) + behind ||
+	    size - sizeof(mapping) - behind >= sizeof(path))
+		return;
+	copy_out(ring, data, at, &mapping, sizeof(mapping));
+	copy_out(ring, data, at + size - sizeof(time_ns), &time_ns, sizeof(time_ns));
+	size -= sizeof(mapping) + behind;
+	copy_out(ring, data, at + sizeof(mapping), path, size);
+	path[size] = '\0';
+	tp_programs_map(&sched->programs, time_ns, mapping.pid, path,
+	    tp_hash_string(
+		tp_hash_bytes(TEEPERF_HASH_START, mapping.file, sizeof(mapping.file)), path));
+}
+
 static void take_record(struct tp_sched *sched, const struct tp_sched_ring *ring,
     const struct record *record, pid_t process)
 {
@@ -308,10 +364,13 @@ static void take_record(struct tp_sched *sched, const struct tp_sched_ring *ring
 		memcpy(&item.time_ns, (const char *)record + size - sizeof(item.time_ns),
 		    sizeof(item.time_ns));
 		item.kind = TEEPERF_SCHED_ENDED;
+		if (sched->sees_family)
+			tp_programs_add(&sched->programs,
+			    &(struct tp_programs_event){
+				.time_ns = item.time_ns, .kind = TP_PROGRAMS_EXEC, .pid = pid});
 		break;
 	case PERF_RECORD_FORK:
-		if (sched->joining)
-			note_fork(sched->joining, record);
+		take_fork(sched, record);
 		return;
 	case PERF_RECORD_LOST:
 		sched->lost += record->lost.count;
@@ -340,7 +399,10 @@ static void take_ring(struct tp_sched *sched, const struct tp_sched_ring *ring, 
 		if (size < sizeof(record.header) || size > head - at)
 			break;
 		copy_out(ring, data, at, &record, size < sizeof(record) ? size : sizeof(record));
-		take_record(sched, ring, &record, process);
+		if (record.header.type == PERF_RECORD_MMAP2)
+			take_mapping(sched, ring, at, size);
+		else
+			take_record(sched, ring, &record, process);
 		at += size;
 	}
 	__atomic_store_n(&ring->page->data_tail, at, __ATOMIC_RELEASE);
@@ -372,7 +434,10 @@ void tp_sched_take(struct tp_sched *sched, pid_t process)
 {
 	if (!tp_load32_acquire(&sched->open))
 		return;
+	const uint64_t now_ns = tp_clock_monotonic_ns();
 	take_rings(sched, process);
+	if (sched->sees_family)
+		tp_programs_settle(&sched->programs, now_ns);
 	if (sched->most && sched->switches.size > sched->most)
 		forget_old(sched);
 }
@@ -394,9 +459,9 @@ static int open_thread(struct tp_sched *sched, pid_t tid)
 		return ENOMEM;
 	for (uint32_t i = 0; !error && i < sched->ring_count; i++) {
 		const struct tp_sched_ring *ring = &sched->rings[i];
-		int fd = open_event(tid, (int)ring->cpu, true);
+		int fd = open_event(tid, (int)ring->cpu, true, false);
 		if (fd < 0 && errno == EINVAL)
-			fd = open_event(tid, (int)ring->cpu, false);
+			fd = open_event(tid, (int)ring->cpu, false, false);
 		error = fd < 0 ? errno : 0;
 		if (error)
 			break;

@@ -10,6 +10,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
+#include "recorder/kernel/programs.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,6 +42,8 @@ struct tp_sched {
 	uint32_t more_count;
 	uint32_t more_room;
 	struct tp_sched_joining *joining; /* NULL except in tp_sched_join */
+	bool sees_family;                 /* TP_SCHED_FAMILY */
+	struct tp_programs programs;      /* if so; the count stays when this is closed */
 };
 
 /* What of it is to be seen. */

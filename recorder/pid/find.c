@@ -20,10 +20,11 @@
 
 #include <teeperf/abi.h>
 
+#include "recorder/region/own_notes.h"
 #include "recorder/region/proc.h"
 #include "recorder/region/region.h"
 
-enum { SEGMENTS_MAX = 64, NOTES_MAX = 1 << 16, NAME_SIZE = 24, RUNTIMES_MAX = 16 };
+enum { NAME_SIZE = 24, RUNTIMES_MAX = 16 };
 // The part of the entry's code that is the same in all runtimes of a version: the distance of a
 // call follows.
 enum { SAME_BYTES = 26 };
@@ -49,11 +50,6 @@ struct sight {
 static bool read_at(int memory, uint64_t address, void *to, size_t size)
 {
 	return address <= INT64_MAX && pread(memory, to, size, (off_t)address) == (ssize_t)size;
-}
-
-static size_t padded(uint32_t size)
-{
-	return ((size_t)size + 3) & ~(size_t)3;
 }
 
 /*
@@ -84,54 +80,16 @@ static void add_runtime(struct sight *sight, uint64_t address, const struct teep
 	sight->runtimes[sight->count++] = runtime;
 }
 
-// Notes at ADDRESS, of SIZE bytes, of which a copy is at BYTES. They are the program's: each size
-// is checked.
-static void look_at_notes(
-    struct sight *sight, uint64_t address, const unsigned char *bytes, size_t size)
+static void look_at_note(
+    void *context, uint32_t type, uint64_t at, const unsigned char *content, size_t size)
 {
-	for (size_t at = 0; size - at >= sizeof(Elf64_Nhdr);) {
-		Elf64_Nhdr note;
-		memcpy(&note, bytes + at, sizeof(note));
-		at += sizeof(note);
-		const size_t name = padded(note.n_namesz);
-		const size_t content = padded(note.n_descsz);
-		if (name > size - at || content > size - at - name)
-			return;
-		const bool ours = note.n_namesz == sizeof(TEEPERF_NOTE_NAME) &&
-				  !memcmp(bytes + at, TEEPERF_NOTE_NAME, sizeof(TEEPERF_NOTE_NAME));
-		struct teeperf_late_note late;
-		sight->instrumented |= ours;
-		if (ours && note.n_type == TEEPERF_NOTE_TYPE_LATE && content >= sizeof(late)) {
-			memcpy(&late, bytes + at + name, sizeof(late));
-			add_runtime(sight, address + at + name, &late);
-		}
-		at += name + content;
-	}
-}
-
-// A file whose beginning is mapped at START.
-static void look_at_image(struct sight *sight, uint64_t start)
-{
-	static unsigned char notes[NOTES_MAX];
-	Elf64_Ehdr header;
-	Elf64_Phdr segments[SEGMENTS_MAX];
-	if (!read_at(sight->memory, start, &header, sizeof(header)) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_phentsize != sizeof(segments[0]) || header.e_phnum > SEGMENTS_MAX ||
-	    !read_at(sight->memory, start + header.e_phoff, segments,
-		header.e_phnum * sizeof(segments[0])))
+	struct sight *sight = context;
+	struct teeperf_late_note late;
+	sight->instrumented = true;
+	if (type != TEEPERF_NOTE_TYPE_LATE || size < sizeof(late))
 		return;
-	uint64_t low = UINT64_MAX;
-	for (unsigned i = 0; i < header.e_phnum; i++)
-		if (segments[i].p_type == PT_LOAD && segments[i].p_vaddr < low)
-			low = segments[i].p_vaddr & ~UINT64_C(4095);
-	for (unsigned i = 0; i < header.e_phnum; i++) {
-		const uint64_t address = start - low + segments[i].p_vaddr;
-		const uint64_t size = segments[i].p_memsz;
-		if (segments[i].p_type == PT_NOTE && size <= sizeof(notes) &&
-		    read_at(sight->memory, address, notes, size))
-			look_at_notes(sight, address, notes, size);
-	}
+	memcpy(&late, content, sizeof(late));
+	add_runtime(sight, at, &late);
 }
 
 static int look_at_maps(struct sight *sight, pid_t pid, struct tp_err *err)
@@ -153,7 +111,7 @@ static int look_at_maps(struct sight *sight, pid_t pid, struct tp_err *err)
 		const char *slash = strrchr(line, '/');
 		line[strcspn(line, "\n")] = '\0';
 		sight->file = slash ? slash + 1 : "";
-		look_at_image(sight, start);
+		tp_own_notes_read(sight->memory, start, true, look_at_note, sight);
 	}
 	free(line);
 	fclose(file);

@@ -140,3 +140,66 @@ says '1 more instrumented process was not recorded' table
 expect 0 "$TEEPERF" record -o run.trace -- ./app idle
 "$TEEPERF" analyze run.trace >table 2>&1
 ! grep -q 'not recorded' err table || fail "$(cat err table)"
+
+# A program that is started with an environment of its own does not know of the log: the kernel
+# reports it, where it reports thread switches.
+cat >starter.c <<'EOS'
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+__attribute__((noinline)) static void start(char *how, char *program)
+{
+	char *argv[] = {program, "idle", NULL};
+	char *nothing[] = {NULL};
+	pid_t child;
+	if (!strcmp(how, "exec") && (child = fork()) == 0) {
+		execve(program, argv, nothing);
+		_exit(9);
+	}
+	if (strcmp(how, "exec") != 0 &&
+	    posix_spawn(&child, program, NULL, NULL, argv, *how == 'u' ? environ : nothing))
+		exit(8);
+	int status = 1;
+	if (waitpid(child, &status, 0) != child || status)
+		exit(7);
+}
+int main(int argc, char **argv)
+{
+	for (int i = 1; i + 1 < argc; i += 2)
+		start(argv[i], argv[i + 1]);
+	return 0;
+}
+EOS
+expect 0 "$TEEPERF" cc -O2 -g -o starter starter.c
+# unrecorded COUNT OPTIONS... -- ARGUMENTS...: COUNT programs ran unrecorded.
+unrecorded() {
+	count=$1
+	shift
+	rm -f run.trace*
+	expect 0 "$TEEPERF" record -o run.trace "$@"
+	"$TEEPERF" analyze run.trace >table 2>&1
+	"$TEEPERF" dump run.trace >dumped
+	if [ "$count" = 0 ] || ! grep -q 'line "sched=perf"' dumped; then
+		! grep -Eq 'TEEPERF_\*' err table || fail "$(cat err table)"
+	elif ! grep -Eq '^sched .*lost=[1-9]' dumped; then
+		says " $count instrumented programs? (was|were) not recorded, as" err
+		says "^unrecorded +$count instrumented programs? (was|were) run" table
+	fi
+}
+unrecorded 0 -- ./starter spawn /bin/true exec /bin/true
+unrecorded 1 -- ./starter spawn ./app
+unrecorded 3 -- ./starter exec ./app spawn ./app spawn /bin/true spawn ./app
+unrecorded 2 -- /bin/sh -c './starter exec ./app spawn ./app'
+# What asks for a log is not counted twice.
+unrecorded 0 -- ./starter usual ./app usual ./app
+says '2 more processes are instrumented but not recorded' err
+unrecorded 2 -- ./starter usual ./app exec ./app usual /bin/true spawn ./app
+says '1 more process is instrumented but not recorded' err
+unrecorded 0 --follow-fork -- ./starter usual ./app usual ./app
+unrecorded 2 --follow-fork -- ./starter usual ./app exec ./app usual ./app spawn ./app
+unrecorded 0 --sched off -- ./starter exec ./app
+unrecorded 1 -- /usr/bin/env -i "$PWD/app" idle
