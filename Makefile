@@ -8,7 +8,7 @@ DESTDIR ?=
 JOBS ?= $(shell expr $$(nproc) + 1)
 PRESET ?= dev
 
-.PHONY: all setup check test test-full demo dist bench bench-quick bench-selection bench-budget bench-accuracy bench-analyzer install clean fresh-check format help
+.PHONY: all setup check test test-full demo dist bench bench-quick bench-budget bench-accuracy bench-analyzer install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -46,13 +46,6 @@ bench bench-quick:
 	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
 	@tools/build release
 	@benchmarks/run $(if $(filter bench-quick,$@),--quick) $(BENCH_OPTIONS)
-
-# What allowlists for a budget cost and name: benchmarks/selection/README.md.
-bench-selection:
-	@tools/setup --build
-	@tools/setup --bench || echo 'missing programs are left out of the tables' >&2
-	@tools/build release
-	@benchmarks/selection/run $(BENCH_OPTIONS)
 
 # Whether 'record --budget' holds, and what it names: benchmarks/budget/README.md. Let nothing else
 # run meanwhile.
@@ -106,7 +99,6 @@ help:
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
 	@echo 'make bench       TeePerf and its peers against native code, about an hour, can be resumed [BENCH_OPTIONS="--max-time 5m"]'
 	@echo 'make bench-quick the same with smaller inputs'
-	@echo 'make bench-selection  lists for a budget, compared with the rules of other tools: about an hour'
 	@echo 'make bench-budget     what record --budget costs and names: half an hour'
 	@echo 'make bench-accuracy   reported times against known ones, also of other tools: five minutes'
 	@echo 'make bench-analyzer   how fast traces are read, named, queried and drawn: ten minutes'

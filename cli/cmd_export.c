@@ -417,7 +417,7 @@ static int export_one(const char *file)
 	status = choose(&open, file);
 	if (!status && baseline)
 		status = open_baseline(&other, &open);
-	if (!status && (push.url || export->labels))
+	if (!status && push.url)
 		status = tp_push_label(&push, &open.analysis, &labels, &wanted);
 	if (push.url) {
 		status = status ? status : tp_push_export(&push, export, &open.analysis, &wanted);
@@ -486,10 +486,8 @@ const struct tp_command tp_cmd_export = {
 	"of\n"
 	"--list.\n"
 	"\n"
-	"With --push, send the result to a server instead: pprof to Pyroscope or Parca, otlp to "
-	"an\n"
-	"OpenTelemetry collector, with the labels service_name (the program), host, and those of\n"
-	"--label. Each push adds to the server's data, so push a recording only once.\n",
+	"With --push, send the result to a server instead: pprof to Pyroscope or Parca, with the\n"
+	"labels service_name (the program), host, and those of --label. Each push adds to the server's data, so push a recording only once.\n",
     .examples =
 	"teeperf export --format flamegraph teeperf.trace\n"
 	"teeperf export --format folded teeperf.trace > teeperf.folded\n"
@@ -499,7 +497,6 @@ const struct tp_command tp_cmd_export = {
 	"teeperf.trace\n"
 	"teeperf export --format pprof --push https://parca.example.com --server parca "
 	"--token-file ~/.token teeperf.trace\n"
-	"teeperf export --format otlp --push http://localhost:4318 teeperf.trace\n"
 	"teeperf export --list\n",
     .options = options,
     .run = run,

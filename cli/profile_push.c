@@ -52,33 +52,29 @@ static int check_labels(const struct tp_option_list *labels)
 }
 
 // Options that mean nothing without --push.
-static int check_alone(const struct tp_push_options *options, const struct tp_export *export)
+static int check_alone(const struct tp_push_options *options)
 {
-	const char *given = options->labels.count && !export->labels ? "label"
-			    : options->server >= 0                   ? "server"
-			    : options->user                          ? "user"
-			    : options->password_file                 ? "password-file"
-			    : options->token_file                    ? "token-file"
-			    : options->tenant                        ? "tenant"
-			    : options->ca_file                       ? "cacert"
-			    : options->retries                       ? "retries"
-								     : NULL;
-	return given ? tp_options_usage("--%s needs --push URL", given)
-		     : check_labels(&options->labels);
+	const char *given = options->labels.count    ? "label"
+			    : options->server >= 0   ? "server"
+			    : options->user          ? "user"
+			    : options->password_file ? "password-file"
+			    : options->token_file    ? "token-file"
+			    : options->tenant        ? "tenant"
+			    : options->ca_file       ? "cacert"
+			    : options->retries       ? "retries"
+						     : NULL;
+	return given ? tp_options_usage("--%s needs --push URL", given) : TP_EXIT_DONE;
 }
 
 int tp_push_check(const struct tp_push_options *options, const struct tp_export *export)
 {
 	uint64_t retries;
 	if (!options->url)
-		return check_alone(options, export);
+		return check_alone(options);
 	if (!export->pushed)
 		return tp_options_usage(
-		    "--push: profile servers do not accept '%s': give --format pprof or otlp",
+		    "--push: profile servers do not accept '%s': give --format pprof",
 		    export->name);
-	if (options->server >= 0 && export->labels)
-		return tp_options_usage(
-		    "--server: '%s' goes to OpenTelemetry collectors only", export->name);
 	int status = check_url(options->url);
 	if (!status)
 		status = check_labels(&options->labels);
@@ -105,12 +101,6 @@ static void tell_retry(void *context, const struct tp_err *err, double seconds)
 	tp_command_warn("%s: retrying in %g seconds", err->what, seconds);
 }
 
-static void tell(void *context, const char *text)
-{
-	(void)context;
-	tp_command_warn("the server says: %s", text);
-}
-
 static int send_profile(const struct tp_push_options *options, const struct tp_export *export,
     const struct tp_export_options *wanted, const struct tp_buf *profile, struct tp_err *err)
 {
@@ -119,9 +109,8 @@ static int send_profile(const struct tp_push_options *options, const struct tp_e
 	if (options->retries)
 		tp_parse_limit(options->retries, 0, &retries);
 	const struct tp_profile_push push = {
-	    .server = export->labels        ? TP_PROFILE_OTLP
-		      : options->server < 0 ? TP_PROFILE_PYROSCOPE
-					    : (enum tp_profile_server)options->server,
+	    .server = options->server < 0 ? TP_PROFILE_PYROSCOPE
+					  : (enum tp_profile_server)options->server,
 	    .url = options->url,
 	    .labels = wanted->labels,
 	    .label_count = wanted->label_count,
@@ -132,7 +121,6 @@ static int send_profile(const struct tp_push_options *options, const struct tp_e
 	    .ca_file = options->ca_file,
 	    .retries = (uint32_t)retries,
 	    .retry = tell_retry,
-	    .warn = tell,
 	};
 	const int code = tp_profile_push(&push, profile, &pushed, err);
 	if (!code)

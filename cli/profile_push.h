@@ -27,12 +27,12 @@ extern const char *const tp_push_servers[];
 
 #define TP_PUSH_OPTIONS(o)                                                                   \
 	TP_OPT_STRING(0, "push", &(o).url, "URL",                                            \
-	    "send pprof or otlp output to a profile server, such as http://localhost:4040, " \
+	    "send pprof output to a profile server, such as http://localhost:4040, " \
 	    "instead of writing a file"),                                                    \
 	    TP_OPT_CHOICE(0, "server", &(o).server, tp_push_servers, "pyroscope|parca",      \
 		"the kind of server for --push (default: pyroscope)"),                       \
 	    TP_OPT_LIST(0, "label", &(o).labels, "NAME=VALUE",                               \
-		"in --push and otlp, label the profile, such as environment=canary; can be " \
+		"in --push, label the profile, such as environment=canary; can be " \
 		"repeated"),                                                                 \
 	    TP_OPT_STRING(0, "user", &(o).user, "NAME",                                      \
 		"push as this user, with HTTP basic "                                        \

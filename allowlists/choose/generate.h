@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * An allowlist made for a budget: reads profiles and inventories, chooses, and keeps all that a
- * report or the list needs. What `teeperf allowlist generate` and `teeperf autotune` share.
+ * report or the list needs.
  */
 #ifndef TP_GENERATE_H
 #define TP_GENERATE_H

@@ -194,10 +194,8 @@ void tp_http_first_line(char *out, size_t size, const struct tp_buf *answer)
 }
 
 // Whether a server that says so may take the same request later.
-static bool may_become(long status, bool strict)
+static bool may_become(long status)
 {
-	if (strict)
-		return status == 429 || (status >= 502 && status <= 504);
 	return status >= 500 || status == 408 || status == 429;
 }
 
@@ -213,7 +211,7 @@ int tp_http_send(struct tp_http *http, const struct tp_buf *body, struct tp_buf 
 		tries->repeated += i > 0;
 		if (!code && status == 200)
 			return 0;
-		const bool again = code ? code == TP_ERR_SYSTEM : may_become(status, tries->strict);
+		const bool again = code ? code == TP_ERR_SYSTEM : may_become(status);
 		if (!code)
 			code = tries->refused(tries->context, status, answer, err);
 		if (!again || i == tries->retries)

@@ -37,7 +37,6 @@ int tp_http_post(struct tp_http *http, const struct tp_buf *body, struct tp_buf 
 /* How often a request is made, and who is notified. */
 struct tp_http_tries {
 	uint32_t retries; /* after 0.5, 1, 2, 4 ... 30 seconds */
-	bool strict;      /* of status 5xx only 502, 503 and 504 */
 	/* Before each wait; may be NULL. */
 	void (*retry)(void *context, const struct tp_err *err, double seconds);
 	/* Sets ERR to what an answer with a status other than 200 means, and returns its code. */

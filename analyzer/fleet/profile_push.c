@@ -23,16 +23,13 @@ struct protocol {
 	const char *path;
 	const char *content_type;
 	const char *header; // one more; NULL: none
-	bool strict;        // of status 5xx only 502, 503 and 504 may be tried again
 };
 
 static const struct protocol protocols[] = {
     [TP_PROFILE_PYROSCOPE] = {"Pyroscope", "/push.v1.PusherService/Push",
-	"Content-Type: application/json", "Connect-Protocol-Version: 1", false},
+	"Content-Type: application/json", "Connect-Protocol-Version: 1"},
     [TP_PROFILE_PARCA] = {"Parca", "/profiles/writeraw", "Content-Type: application/json", NULL,
-	false},
-    [TP_PROFILE_OTLP] = {"a collector of OTLP profiles", "/v1development/profiles",
-	"Content-Type: application/x-protobuf", NULL, true},
+	},
 };
 
 // ---- labels
@@ -257,10 +254,7 @@ static const char *remedy(const struct work *work, long status, const char *mess
 	if (status == 404 || status == 405 || status == 415)
 		return work->push->server == TP_PROFILE_PYROSCOPE
 			   ? ": is this a Pyroscope server? For Parca, give --server parca"
-		       : work->push->server == TP_PROFILE_PARCA
-			   ? ": is this a Parca server? For Pyroscope, give --server pyroscope"
-			   : ": does this server accept profiles over OTLP/HTTP? Collectors use a "
-			     "separate port for that, such as 4318";
+			   : ": is this a Parca server? For Pyroscope, give --server pyroscope";
 	if (status == 413 || strstr(message, "limit") || strstr(message, "too large"))
 		return ": raise the server's limit, or make the profile smaller with --depth, "
 		       "--min-time or --focus";
@@ -285,69 +279,6 @@ static void tell_retry(void *context, const struct tp_err *err, double seconds)
 		work->push->retry(work->push->context, err, seconds);
 }
 
-static uint64_t read_varint(struct tp_bytes *bytes)
-{
-	uint64_t value = 0;
-	for (uint32_t shift = 0; shift < 64; shift += 7) {
-		uint8_t byte = 0;
-		tp_bytes_copy(bytes, &byte, 1);
-		value |= (uint64_t)(byte & 127) << shift;
-		if (byte < 128)
-			break;
-	}
-	return value;
-}
-
-// A field of length *SIZE in *DATA, or a number. False: the end, or something else.
-static bool next_field(struct tp_bytes *bytes, uint64_t *field, const char **data, uint64_t *value)
-{
-	if (!tp_bytes_left(bytes) || bytes->underflow)
-		return false;
-	const uint64_t tag = read_varint(bytes);
-	*field = tag >> 3;
-	*value = read_varint(bytes);
-	*data = (tag & 7) == 2 && *value <= tp_bytes_left(bytes)
-		    ? tp_bytes_take(bytes, (size_t)*value)
-		    : NULL;
-	return !bytes->underflow && ((tag & 7) == 0 || *data);
-}
-
-// ExportProfilesServiceResponse: a server that says 200 may all the same have thrown the profile
-// away.
-static int check_partial(const struct work *work, const struct tp_buf *answer, struct tp_err *err)
-{
-	struct tp_bytes response;
-	uint64_t rejected = 0;
-	uint64_t field;
-	uint64_t value;
-	const char *data;
-	char message[200] = "";
-	tp_bytes_init(&response, answer->data, answer->size);
-	while (next_field(&response, &field, &data, &value)) {
-		struct tp_bytes partial;
-		if (field != 1 || !data)
-			continue;
-		tp_bytes_init(&partial, data, (size_t)value);
-		while (next_field(&partial, &field, &data, &value)) {
-			if (field == 1 && !data) {
-				rejected = value;
-			} else if (field == 2 && data) {
-				struct tp_buf text;
-				tp_buf_init(&text);
-				tp_buf_add(&text, data, (size_t)value);
-				tp_http_first_line(message, sizeof(message), &text);
-				tp_buf_release(&text);
-			}
-		}
-	}
-	if (rejected)
-		return tp_err_set(err, TP_ERR_FORMAT, work->url,
-		    "the server rejected the profile%s%s", *message ? ": " : "", message);
-	if (*message && work->push->warn)
-		work->push->warn(work->push->context, message);
-	return 0;
-}
-
 int tp_profile_push(const struct tp_profile_push *push, const struct tp_buf *profile,
     struct tp_profile_pushed *pushed, struct tp_err *err)
 {
@@ -360,30 +291,23 @@ int tp_profile_push(const struct tp_profile_push *push, const struct tp_buf *pro
 	tp_buf_init(&answer);
 	tp_buf_init(&body);
 	add_url(push, protocol, &pushed->url);
-	const struct tp_buf *sent = profile;
-	if (push->server != TP_PROFILE_OTLP) {
-		add_request(push, profile, &body);
-		sent = &body;
-	}
+	add_request(push, profile, &body);
 	struct work work = {push, protocol, pushed->url.data};
 	struct tp_http_tries tries = {
 	    .retries = push->retries,
-	    .strict = protocol->strict,
 	    .retry = tell_retry,
 	    .refused = refused,
 	    .context = &work,
 	};
 	int code = 0;
-	if (pushed->url.failed || sent->failed)
+	if (pushed->url.failed || body.failed)
 		code = tp_err_memory(err, push->url);
 	if (!code)
 		code = open_server(&http, push, protocol, pushed->url.data, err);
 	if (!code)
-		code = tp_http_send(&http, sent, &answer, &tries, err);
-	if (!code && push->server == TP_PROFILE_OTLP)
-		code = check_partial(&work, &answer, err);
+		code = tp_http_send(&http, &body, &answer, &tries, err);
 	pushed->requests = tries.requests;
-	pushed->bytes = sent->size;
+	pushed->bytes = body.size;
 	tp_http_close(&http);
 	tp_buf_release(&answer);
 	tp_buf_release(&body);

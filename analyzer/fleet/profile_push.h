@@ -7,8 +7,6 @@
  *                         api/push/v1/push.proto)
  *	Parca      pprof   POST /profiles/writeraw, JSON (parca-dev/parca,
  *                         proto/parca/profilestore/v1alpha1/profilestore.proto)
- *	OTLP       otlp    POST /v1development/profiles, protobuf (opentelemetry-proto 1.11.0,
- *                         docs/specification.md, OTLP/HTTP)
  *
  * Such servers cannot be asked what they have, and add up what they are sent. So a profile is sent
  * once, and again only if the server did not say that it has it.
@@ -22,16 +20,12 @@
 enum tp_profile_server {
 	TP_PROFILE_PYROSCOPE = 0,
 	TP_PROFILE_PARCA,
-	TP_PROFILE_OTLP,
 };
 
 struct tp_profile_push {
 	enum tp_profile_server server;
 	const char *url; /* begins with http: or https:; the server's path is put behind it */
-	/*
-	 * Of Pyroscope and Parca: "NAME=VALUE", tp_profile_label_check. They come before those of
-	 * the trace.
-	 */
+	/* "NAME=VALUE", tp_profile_label_check. They come before those of the trace. */
 	const char *const *labels;
 	uint32_t label_count;
 	const char *user; /* NULL: nobody. With a password in a file, or without one */
@@ -42,8 +36,6 @@ struct tp_profile_push {
 	uint32_t retries;
 	/* Before each wait; may be NULL. */
 	void (*retry)(void *context, const struct tp_err *err, double seconds);
-	/* What a server that took the profile has to say; may be NULL. */
-	void (*warn)(void *context, const char *text);
 	void *context;
 };
 

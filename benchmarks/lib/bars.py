@@ -8,7 +8,6 @@ Sources of a row's values, one a round (state.py):
   over(bench, variant, base, key)            less that of another variant in the same round
 """
 
-import statistics
 
 from state import accuracy_worst, compare, excess_ratio, geometric, of, over, ratio, summed
 
@@ -111,12 +110,7 @@ def budget():
     for name in ("sqlite", "lua", "leveldb", "cppcheck", "redis", "string_match"):
         bench = "budget-" + name
         mine = summed(bench, "own", ("named_by_events", "estimated"))
-        tuned = summed("autotune-" + name, "own", ("named_by_events", "named_by_samples"))
-        if tuned.known():
-            yield Bar(f"{name}, own time named under --budget 5%, beside autotune's list",
-                round(statistics.median(tuned.values()), 1), " %", mine, least=True)
-        else:
-            yield Bar(f"{name}, own time named under --budget 5%", None, " %", mine)
+        yield Bar(f"{name}, own time named under --budget 5%", None, " %", mine)
         yield Bar(f"{name}, of that by events", None, " %", of(bench, "own", "named_by_events"))
     for name in ("sqlite", "lua"):
         yield Bar(f"{name}, intervals of estimates that hold the truth", 95, " %",

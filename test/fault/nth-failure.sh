@@ -44,7 +44,7 @@ for view in top tree threads; do
 done
 nth -- "$tool" analyze --format csv b.trace
 nth -- "$tool" analyze --format json a.trace
-for format in folded flamegraph "flamegraph --inverted" "flamegraph --baseline a.trace" pprof otlp \
+for format in folded flamegraph "flamegraph --inverted" "flamegraph --baseline a.trace" pprof \
 	callgrind perfdata speedscope; do
 	nth --prepare 'rm -f out.export' --verify 'test -s out.export' -- \
 		"$tool" export --format $format -o out.export a.trace
@@ -56,7 +56,7 @@ for format in chrome firefox perfetto; do
 	nth --prepare 'rm -f out.export' --verify "cmp whole.$format out.export" -- \
 		"$tool" export --format $format -o out.export names.trace
 done
-for format in uftrace ctf; do
+for format in uftrace; do
 	expect 0 "$TEEPERF" export --format $format -o whole.$format names.trace
 	nth --prepare 'rm -rf out.export' --verify "diff -r whole.$format out.export" -- \
 		"$tool" export --format $format -o out.export names.trace

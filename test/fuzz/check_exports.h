@@ -43,27 +43,6 @@ static inline uint64_t check_message(
 	return count;
 }
 
-/*
- * One set of profiles and one dictionary, in that order, whose tables have as many locations as
- * functions.
- */
-static inline void check_otlp(const char *data, size_t size)
-{
-	const unsigned char *at = (const unsigned char *)data;
-	const unsigned char *end = at + size;
-	for (uint64_t field = 1; field <= 2; field++) {
-		check_that(
-		    at < end && check_varint(&at, end) == (field << 3 | 2), "otlp: field", "");
-		const uint64_t length = check_varint(&at, end);
-		check_that(length <= (uint64_t)(end - at), "otlp: length", "");
-		const uint64_t functions = check_message(at, at + length, 7, 3);
-		check_that(field == 1 || functions == check_message(at, at + length, 7, 2),
-		    "otlp: locations", "");
-		at += length;
-	}
-	check_that(at == end, "otlp: more", "");
-}
-
 /* A gzip file of a profile whose samples have locations, values and labels. */
 static inline void check_pprof(const char *packed, size_t size)
 {

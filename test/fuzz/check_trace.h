@@ -69,8 +69,6 @@ static inline void check_export(const char *name, const struct tp_buf *out)
 		check_json(out->data);
 	else if (!strcmp(name, "pprof"))
 		check_pprof(out->data, out->size);
-	else if (!strcmp(name, "otlp"))
-		check_otlp(out->data, out->size);
 	else if (!strcmp(name, "callgrind"))
 		check_callgrind(out->data);
 	else if (!strcmp(name, "perfdata"))

@@ -17,7 +17,6 @@ FILES = {
 }
 SKIPPED = {
     r"make|cmake -B": "builds a user's source tree: test/e2e/docs/tutorial.sh",
-    r"teeperf autotune": "builds and runs many times: test/e2e/allowlist",
     r"--events|--view (waits|system)|what-if":
         "needs root and the kernel's tracepoints: test/e2e/system",
     r"--daemon|systemctl": "goes on for ever",

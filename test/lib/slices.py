@@ -234,25 +234,8 @@ def read_firefox(path):
             yield thread["tid"], end, False, name
 
 
-def read_ctf(path):
-    command = ["babeltrace2", "--clock-cycles", "--no-delta", path]
-    text = subprocess.run(command, check=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE).stdout.decode("utf-8", "replace")
-    line = re.compile(r'^\[(\d+)\] \(\d+\) lttng_ust_cyg_profile:func_(entry|exit): '
-                      r'\{ vtid = (\d+), procname = ".+" \}, \{ addr = 0x[0-9A-F]+, '
-                      r'name = \( "(.*)" : container = \d+ \) \}$')
-    for row in text.split("\n"):
-        match = line.match(row)
-        if match:
-            name = re.sub(r"\\(.)", r"\1", match[4])
-            yield int(match[3]), int(match[1]), match[2] == "entry", name
-        elif row and not re.match(r"^\[\d+\] \(\d+\) teeperf:", row):
-            fail(f"babeltrace2: {row}")
-
-
 READERS = {
     "chrome": read_chrome,
-    "ctf": read_ctf,
     "firefox": read_firefox,
     "perfetto": read_perfetto,
     "speedscope": read_speedscope_calls,

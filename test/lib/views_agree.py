@@ -5,7 +5,7 @@
 From the rows of the tree view follow the calls, self and inclusive times of each function, of each
 pair of caller and callee, and of each path. What every other view and export says of them is
 compared with that, compensated and --raw, to the nanosecond: the traces have a clock of 1 GHz, and
-functions of different names. A program that is not there (perf, uftrace, protoc, babeltrace2) is
+functions of different names. A program that is not there (perf, uftrace, protoc) is
 left out and named. --browser: the reports instead, in Chromium.
 
 It is long as it has a reader for each format: what they share is a dozen lines.
@@ -519,15 +519,15 @@ def check_sums(what, trace, truth, calls, timed, *options):
 def check_single(what, trace, sums, truth, parts, *options):
     """`sums`: with items that are not calls."""
     for form, program in (("chrome", None), ("perfetto", "protoc"), ("speedscope", None),
-                          ("firefox", None), ("uftrace", "uftrace"), ("ctf", "babeltrace2")):
+                          ("firefox", None), ("uftrace", "uftrace")):
         if program and not shutil.which(program):
             missing.add(program)
             continue
         shutil.rmtree("agree.out", ignore_errors=True)
         calls = ["--calls"] if form == "speedscope" else []
         file = check.export(trace, form, "agree.out", *calls,
-                            *options) if form not in ("uftrace", "ctf") else "agree.out"
-        if file == "agree.out" and form in ("uftrace", "ctf"):
+                            *options) if form != "uftrace" else "agree.out"
+        if form == "uftrace":
             done = subprocess.run([check.teeperf, "export", "--format", form, "-o", file, *options,
                                    trace], capture_output=True)
             if done.returncode not in (0, 1):

@@ -170,13 +170,6 @@ expect 0 "$TEEPERF" analyze --view timeline --time-range mark:middle.. run.trace
 says 'mark .*-- middle|-- middle' out
 expect 0 "$TEEPERF" report -o report.html run.trace
 grep -q 'id="data-marks"' report.html || fail "the report has no marks"
-expect 0 "$TEEPERF" export --format ctf -o run.ctf run.trace
-if command -v babeltrace2 >/dev/null; then
-	babeltrace2 run.ctf >events 2>/dev/null
-	[ "$(grep -c 'teeperf:mark' events)" = 323 ] ||
-		fail "CTF: $(grep -c 'teeperf:mark' events) marks"
-	[ "$(grep -c 'teeperf:phase_end' events)" = 320 ] || fail "CTF: phases"
-fi
 expect 0 "$TEEPERF" export --format uftrace -o run.uftrace run.trace
 if command -v uftrace >/dev/null; then
 	uftrace dump -d run.uftrace >events 2>/dev/null

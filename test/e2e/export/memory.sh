@@ -80,7 +80,7 @@ calls=600000
 expect 0 "$TEEPERF" cc -O1 -g -pthread -o calls calls.c
 expect 0 "$TEEPERF" record -o few.trace -- ./calls $((calls / 10))
 expect 0 "$TEEPERF" record -o many.trace -- ./calls $calls
-for format in uftrace perfetto chrome speedscope firefox ctf; do
+for format in uftrace perfetto chrome speedscope firefox; do
 	rm -rf few.trace.$format many.trace.$format
 	python3 measure.py $format few.trace many.trace 4 || fail "$format"
 	[ $format = uftrace ] || rm -rf few.trace.$format many.trace.$format

@@ -22,7 +22,7 @@ echo 'speedscope --calls' >>list
 while read -r format calls <&3; do
 	formats=$((formats + 1))
 	case $format$calls in
-	chrome|ctf|firefox|perfetto|speedscope--calls|uftrace) kind=calls ;;
+	chrome|firefox|perfetto|speedscope--calls|uftrace) kind=calls ;;
 	csv|parquet|sqlite) kind=tables ;;
 	flamegraph) kind=flame ;;
 	dot) kind=graph ;;

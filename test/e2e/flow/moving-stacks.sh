@@ -291,7 +291,7 @@ done
 	fail "timeline: $(cat err)"
 "$TEEPERF" analyze all.trace --view contention >contention 2>err || fail "contention: $(cat err)"
 "$TEEPERF" report all.trace -o report.html 2>err || fail "report: $(cat err)"
-for format in chrome perfetto firefox speedscope "speedscope --calls" callgrind pprof perfdata ctf \
+for format in chrome perfetto firefox speedscope "speedscope --calls" callgrind pprof perfdata \
 	uftrace csv sqlite folded flamegraph parquet; do
 	expect 0 "$TEEPERF" export all.trace --format $format -o "out-$format"
 done

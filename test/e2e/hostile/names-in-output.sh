@@ -107,7 +107,7 @@ for format in chrome firefox; do
 	clean export marks.trace --format $format -o /dev/stdout
 	python3 -m json.tool "marks.$format" >/dev/null || fail "$format is no JSON"
 done
-for format in perfetto ctf uftrace; do
+for format in perfetto uftrace; do
 	expect 0 "$TEEPERF" export marks.trace --format $format -o "marks.$format"
 	! grep -aqr "$(printf '\033\\[31m')" "marks.$format" ||
 		fail "$format has names as they were written"
