@@ -70,13 +70,13 @@ record() {
 	expect 0 "$TEEPERF" analyze --format csv "$@" run.trace
 	cp out app.csv
 	cp err app.err
-	but_busy app.err
 }
 
 # agree WHAT COUNT [MODULE=FILE...]: teeperf found nothing amiss, and names what the others name.
 agree() {
 	what=$1
 	shift
+	but_busy app.err
 	[ ! -s app.err ] || fail "$what: $(cat app.err)"
 	python3 "$lib/symbols_agree.py" app.csv "$@" || fail "$what: names or lines differ"
 }
