@@ -175,21 +175,6 @@ int tp_open_check(const struct tp_open_options *options)
 	return parse_filters(options, &analysis);
 }
 
-// Say so if a range of time begins where the recording is over: nothing can be in it.
-static bool begins_behind(const struct tp_analysis *analysis, const char *range)
-{
-	char text[TP_TEXT_NUMBER];
-	const struct tp_tracefile *trace = analysis->trace;
-	const uint64_t lasted = trace->has_end && trace->end.end_ns > trace->end.start_ns
-				    ? trace->end.end_ns - trace->end.start_ns
-				    : UINT64_MAX;
-	if (analysis->options.from_ns <= lasted)
-		return false;
-	tp_command_warn("--time-range: '%s' begins behind the end of '%s', which lasted %s", range,
-	    trace->source.name, tp_text_ns(text, lasted));
-	return true;
-}
-
 // Why --strict makes it a failure.
 static void tell_incomplete(const struct tp_analysis *analysis)
 {
@@ -362,7 +347,8 @@ int tp_open_trace(
 	if (options->strict && incomplete)
 		tell_incomplete(&open->analysis);
 	open->damaged |= tp_open_has_notes(&open->analysis, &options->fail_if);
-	open->damaged |= begins_behind(&open->analysis, options->time_range);
+	// The note 'empty' says why.
+	open->damaged |= options->time_range && !open->analysis.function_count;
 	return TP_EXIT_DONE;
 }
 

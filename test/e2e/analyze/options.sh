@@ -117,11 +117,3 @@ says '8 calls came when their thread had all its call paths' out
 expect 0 "$TEEPERF" analyze --view tree --max-paths 3 b.trace
 says 'more paths' out
 expect 1 "$TEEPERF" analyze --max-paths 3 --fail-if note:more-paths b.trace
-
-# ---- a range of time that begins where the recording is over
-echo 'int main(void) { return 0; }' >main.c
-expect 0 "$TEEPERF" cc -O1 main.c -o main
-expect 0 "$TEEPERF" record -q -o main.trace ./main
-expect 1 "$TEEPERF" analyze --time-range 9999s.. --format csv main.trace
-says 'begins behind the end of .*which lasted' err
-expect 0 "$TEEPERF" analyze --time-range 0s.. --format csv main.trace

@@ -33,10 +33,12 @@ for zero in 0s 0ns 0us 0.0ms '0 ms' 00; do
 	cmp -s from_zero out || fail "from '$zero' on is not from 0 on"
 done
 expect 0 "$TEEPERF" analyze --min-time 0us ended.trace
-expect 0 "$TEEPERF" analyze --time-range 1000s.. ended.trace
+expect 1 "$TEEPERF" analyze --time-range 1000s.. ended.trace
 says 'empty .*no call begins or ends in this time range: the recording lasted 2\.0+ us' out
-expect 0 "$TEEPERF" analyze --time-range 1000s.. endless.trace
+expect 1 "$TEEPERF" analyze --time-range 1000s.. endless.trace
 says 'empty .*in this time range: the recording lasted at least [0-9]' out
+expect 1 "$TEEPERF" analyze --time-range 1000s.. --format csv endless.trace
+says 'warning: empty .*in this time range: the recording lasted at least [0-9]' err
 expect 0 "$TEEPERF" analyze --time-range 0.. ended.trace
 ! grep -q '^empty' out || fail "all of it is said to be empty"
 
