@@ -8,7 +8,7 @@ DESTDIR ?=
 JOBS ?= $(shell expr $$(nproc) + 1)
 PRESET ?= dev
 
-.PHONY: all setup check test test-full demo dist bench bench-quick bench-budget bench-accuracy bench-analyzer install clean fresh-check format help
+.PHONY: all setup check test test-long test-full demo dist bench bench-quick bench-budget bench-accuracy bench-analyzer install clean fresh-check format help
 
 all:
 	@tools/setup --build
@@ -22,10 +22,13 @@ check: setup
 	@tools/build $(PRESET)
 	@tools/run-tests build/$(PRESET) -L quick -j$(JOBS)
 
-# Everything, from nothing if need be.
+# All but the long tests, from nothing if need be; and these.
 test: setup
 	@tools/build $(PRESET)
-	@tools/run-tests build/$(PRESET) -j$(JOBS)
+	@tools/run-tests build/$(PRESET) -LE '^long$$' -j$(JOBS)
+test-long: setup
+	@tools/build $(PRESET)
+	@tools/run-tests build/$(PRESET) -L '^long$$' -j$(JOBS)
 
 # The same with the plugin of each LLVM major, longer fuzzing, the whole test suites of real
 # programs, and virtual machines.
@@ -95,7 +98,8 @@ help:
 	@echo 'make dist        build/teeperf-VERSION.tar.xz of the last commit'
 	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
 	@echo 'make check       the quick tests, one of each area: a minute and a half [PRESET=dev]'
-	@echo 'make test        all tests in short form [PRESET=dev]'
+	@echo 'make test        the tests but for the long ones: some ten minutes [PRESET=dev]'
+	@echo 'make test-long   the long ones; CI runs both [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
 	@echo 'make bench       TeePerf and its peers against native code, about an hour, can be resumed [BENCH_OPTIONS="--max-time 5m"]'
 	@echo 'make bench-quick the same with smaller inputs'

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that no command crashes, keeps silent or shows half a result as whole when an allocation or
 # a call of the system fails: each in turn, alone and with all that follow. Short form: a few of

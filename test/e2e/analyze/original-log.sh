@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that logs of the original TEE-Perf are read as traces: a program whose hooks write that
 # layout, of one thread and of several, position-independent or not, optimized or not, and the same

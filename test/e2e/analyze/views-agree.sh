@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that all views, tables and exports of a trace say the same of each function, of each pair
 # of caller and callee, and of each path: on recursion of one function and of several, threads,

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that a look of analyze --watch reads only the new part of the trace, that its last output
 # is, to the last number, that of analyze for the finished trace: plain, compressed, attached,

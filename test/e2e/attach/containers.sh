@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # record --pid as root, of other users' processes and of containers: its /dev/shm leads nowhere that
 # its user may not write to; one in a user namespace of its own; a frozen one; 'ctl' by the number

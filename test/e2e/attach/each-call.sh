@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # record --pid: the program has one thread, so that it is that one which is stopped, in each kind of
 # system call. The call goes on as if nothing had been.

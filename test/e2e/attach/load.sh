@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # record --pid of a server of one thread that has 500 connections, all of which want something all
 # the time: it is stopped wherever it is, in any of its system calls. No client sees an error, no

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # record --pid: processes that cannot be recorded, each with one sentence that says why; a recorder
 # that was killed, after which the program can be recorded again; a static and a stripped program;

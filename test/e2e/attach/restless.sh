@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # record --pid beside what changes all the time: exceptions and longjmp, a storm of signals,
 # libraries that are loaded and closed, threads that come and go, forks. The recordings come at any

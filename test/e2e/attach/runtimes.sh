@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Several runtimes in one process. Of libraries that use the executable's all is recorded, though
 # libteeperf.so is there, too, to which nothing comes. What has a runtime of its own is not

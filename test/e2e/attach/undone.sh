@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # record --pid of a program that becomes another one by exec: nothing is called in that. And of one
 # that may not open the log: the call crashes and is undone, and the program loads libraries and

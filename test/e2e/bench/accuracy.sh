@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # The benchmark of accuracy in miniature: every function has a row with a known time and what
 # TeePerf says of it, with each clock. The figures mean nothing here.

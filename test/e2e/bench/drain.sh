@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that benchmarks/drain can be run: every row is there with a number, for made-up records and
 # for those of a trace, and nothing is lost where the program waits. It says nothing of the numbers.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that the benchmarks' harness works: run in miniature, each variant has its row with
 # numbers, one that does not work here has a row that says why, one whose program prints something

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that the micro benchmarks measure what they say: each call that they divide by is made, by
 # a function of its own, and the hand-written limits have the clock reads and stores of their names.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves on the eight kernels of benchmarks/phoenix that instrumentation and recording do not change
 # what a program computes, whatever the number of threads; that each kernel computes what its name

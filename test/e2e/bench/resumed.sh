@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that benchmarks/run goes on where it was cut off: by the end of its time, or by a signal in
 # the middle of a run. At the end it has the same rows as one that was never cut off, each round

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that no build is silently wrong: bitcode is instrumented wherever lld compiles it, or the
 # command, the recorder, doctor and inventory say that it was not; and so with functions at

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Programs however they are compiled, linked and stripped: the calls that the program counts itself
 # are those of the profile, under their names. TEEPERF_FULL=1 tries all combinations that are

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that 'ccache teeperf cc' never hands out an object of another level, list, shape or plugin,
 # that it does find those of the same, and that what it cannot know is refused or not kept.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # What a build costs while nobody records, counted on Lua: instructions, and misses of a simulated
 # first instruction cache.

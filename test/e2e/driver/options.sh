@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that the drivers' own options work where they may stand, that what they cannot do is said
 # in one sentence, and that settings come from the environment too.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Functions of two bodies (--shape=dual): however they are compiled and linked, a program computes
 # what it computes without TeePerf, with no recorder, before recording is switched on, while it is

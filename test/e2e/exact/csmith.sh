@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that random C programs of csmith compute the same with instrumentation as without, whatever
 # the optimisation and the LLVM.

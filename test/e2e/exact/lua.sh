@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves on the Lua interpreter, built unmodified from Debian's source package, that the profile
 # counts each call of each function, recorded, sampled or only counted: the same as callgrind, with

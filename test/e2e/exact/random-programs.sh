@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that random programs do the same with instrumentation as without, and that their profiles
 # have each call of each function, path by path and thread by thread, as an interpreter of the same

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves on SQLite, made into one file by its own build and compiled unmodified, that the profile
 # counts each call of each function: the same as callgrind, with callbacks through tables of

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Threads of every kind: thousands in turn and at once, detached, never ending, with the smallest of
 # stacks and on alternate ones, older than the first instrumented library, C11's and C++'s, and

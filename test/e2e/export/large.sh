@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that the exports with sums by call path are exact on programs of some size: on Lua, with
 # its errors by longjmp, coroutines and deep recursion, and on a trace of thousands of call paths

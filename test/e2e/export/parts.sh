@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves for each export with single calls that parts of a trace are what they should be: by time,
 # by least time, by depth and functions, and split into several files.

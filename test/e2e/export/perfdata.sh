@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that perf report, script and diff open the export "perfdata", find the names of functions
 # in the program's own file, and add up the times that we show.

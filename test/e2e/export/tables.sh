@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that the exports to Parquet, CSV and SQLite hold what SQL over the trace gives, value by
 # value, on golden traces and on a recorded one of several row groups: Parquet by a reader of our

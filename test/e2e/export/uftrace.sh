@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that uftrace reads an export for it: dump has each call with its times, report, graph and
 # replay have the analyzer's sums, and diff, tui, and dump for others work.

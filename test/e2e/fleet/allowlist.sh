@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that 'fleet allowlist' chooses over all runs that its filters leave: calls and times are
 # the sums of 'analyze' over the traces, of builds whose functions have other addresses; a function

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that 'fleet push' puts each run into ClickHouse once, on two shards, though a shard is
 # killed in the middle of an insert, an answer is lost, the command is killed and the fleet

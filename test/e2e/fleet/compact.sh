@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that a fleet has each run once while it is compacted, added to and read at the same time,
 # when compact, add or expire are killed at any system call that changes files, and after expire;

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that answers of 'fleet query' are those of 'analyze' over the traces, of builds whose
 # functions have other numbers; that a known regression is found and an unchanged build is not

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that what 'fleet serve' answers is what 'fleet query' and 'analyze' say of the same runs,
 # before and after compact, and that runs which are added meanwhile are seen; that only files are

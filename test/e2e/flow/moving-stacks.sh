@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that a stack which goes on in other threads keeps its calls: tasks that each pause hands to
 # the next of four threads, in the middle of nested calls, with exceptions through calls that began

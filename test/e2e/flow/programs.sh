@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that stacks are exact however control flows: each program in test/lib/flow says in its
 # comments (flow.h) which paths it takes and how often, and the trace has these and no others.

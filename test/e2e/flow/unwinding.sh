@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that stacks are exact behind C++ exceptions and longjmp: each path that the program can
 # take is in the trace with its exact count of calls, and no other path is.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # record --follow-fork: each process has a trace of its own, whose calls are those that the process
 # itself has counted, however it came about and however it ends. With TEEPERF_FULL more rounds.

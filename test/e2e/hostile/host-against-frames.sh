@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # A host that is hostile to programs which send frames (vm, occlum with hardly any room, keystone):
 # it takes them slowly, in bits, not at all, not any more, changes the pipe or the file under them,

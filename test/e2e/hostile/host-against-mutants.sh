@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that hostile/host-against-runtime sees what it is there to see: copies of the runtime in
 # which one of the rules at the top of runtime/runtime.h is broken die, hang or compute something

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # The hostile host of host-against-runtime.sh against the other ports and transports: a log that was
 # inherited, mapped or handed over for good (scone, gramine, vm, bare, sgxsdk, openenclave), and one

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that a host that writes over every word of the shared log, while the program attaches and
 # while it works, cannot make the runtime store outside the log, hang, crash or change what the

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # The hostile host of host-against-runtime.sh against programs of aarch64 and riscv64 under
 # qemu-user: linked to the usual runtime, to that of virtual machines, and to 'bare' with a log that

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # 'make dist' writes the same bytes each time, for every user; they hold the commit's tree; the tree
 # configures where there is no git. In full form the command and the runtime build, and the command

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Libraries that come, go, and come back: at the same place, elsewhere, and one in the place of
 # another. Each call is counted under its own function's name, whatever its address has been before:

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # The same programs natively and for aarch64 and riscv64 under qemu-user, with the log shared with
 # this machine's recorder: each call path has the same calls on each processor. C with threads, C++

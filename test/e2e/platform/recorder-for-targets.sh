@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that the recorder for targets (the presets '*target') is one static file without libdwarf,
 # libelf, SQLite and C++, that what it records and recovers is exact and read by the complete

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that what a report's script computes and shows in a real browser is what the command line
 # says: functions, their callers and callees in the sandwich, the call tree and its inversion, of

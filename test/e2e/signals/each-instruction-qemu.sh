@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # As signals/each-instruction.sh on the other processors, under qemu-user: a signal handler at each
 # instruction of the recorded functions and of the runtime behind them, one after another, by

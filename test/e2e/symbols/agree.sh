@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that names and source lines agree with the tools of others: nm, addr2line and, where it is
 # installed, llvm-symbolizer. For C and C++, DWARF 4 and 5, each kind of executable, a shared

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # The TEE contract on aarch64 and riscv64, under qemu-user: a program on the port 'bare', without
 # libc and linked to nothing, which has only the log in common with its host, is recorded exactly

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Each port but 'bare' (tee/bare-contract), with a stand-in for its host and its SDK: all calls of
 # the program are in the trace, as natively. The log comes by a call (sgxsdk, openenclave), with

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # Proves that a program that shares no memory with the recorder, and sends frames, is recorded
 # exactly as one that shares it: through a file, one that grows, a FIFO, standard input and a

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# tier: long
 #
 # C with threads, also counted and sampled, C with contexts, and C++ with exceptions and longjmp
 # make the same calls on each path whichever way their events take to the recorder: a log that is
