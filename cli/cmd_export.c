@@ -487,7 +487,8 @@ const struct tp_command tp_cmd_export = {
 	"--list.\n"
 	"\n"
 	"With --push, send the result to a server instead: pprof to Pyroscope or Parca, with the\n"
-	"labels service_name (the program), host, and those of --label. Each push adds to the server's data, so push a recording only once.\n",
+	"labels service_name (the program), host, and those of --label. Each push adds to the\n"
+	"server's data, so push a recording only once.\n",
     .examples =
 	"teeperf export --format flamegraph teeperf.trace\n"
 	"teeperf export --format folded teeperf.trace > teeperf.folded\n"

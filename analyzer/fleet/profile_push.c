@@ -28,7 +28,12 @@ struct protocol {
 static const struct protocol protocols[] = {
     [TP_PROFILE_PYROSCOPE] = {"Pyroscope", "/push.v1.PusherService/Push",
 	"Content-Type: application/json", "Connect-Protocol-Version: 1"},
-    [TP_PROFILE_PARCA] = {"Parca", "/profiles/writeraw", "Content-Type: application/json", NULL,
+    [TP_PROFILE_PARCA] =
+	{
+	    "Parca",
+	    "/profiles/writeraw",
+	    "Content-Type: application/json",
+	    NULL,
 	},
 };
 

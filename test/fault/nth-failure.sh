@@ -57,16 +57,14 @@ for format in chrome firefox perfetto; do
 	nth --prepare 'rm -f out.export' --verify "cmp whole.$format out.export" -- \
 		"$tool" export --format $format -o out.export names.trace
 done
-for format in uftrace; do
-	expect 0 "$TEEPERF" export --format $format -o whole.$format names.trace
-	nth --prepare 'rm -rf out.export' --verify "diff -r whole.$format out.export" -- \
-		"$tool" export --format $format -o out.export names.trace
-	rm -rf pieces
-	mkdir pieces
-	expect 0 "$TEEPERF" export --format $format --split 200 -o pieces/out names.trace
-	nth --prepare 'rm -rf parts && mkdir parts' --verify "diff -r pieces parts" -- \
-		"$tool" export --format $format --split 200 -o parts/out names.trace
-done
+expect 0 "$TEEPERF" export --format uftrace -o whole.uftrace names.trace
+nth --prepare 'rm -rf out.export' --verify "diff -r whole.uftrace out.export" -- \
+	"$tool" export --format uftrace -o out.export names.trace
+rm -rf pieces
+mkdir pieces
+expect 0 "$TEEPERF" export --format uftrace --split 200 -o pieces/out names.trace
+nth --prepare 'rm -rf parts && mkdir parts' --verify "diff -r pieces parts" -- \
+	"$tool" export --format uftrace --split 200 -o parts/out names.trace
 expect 0 "$TEEPERF" fleet add -q --to whole.fleet names.trace
 # Of one trace: of several, each that fails has its error, and the others are added.
 nth --prepare 'rm -rf out.fleet' --verify 'diff -r whole.fleet out.fleet' -- "$tool" fleet add -q \
