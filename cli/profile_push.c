@@ -101,7 +101,7 @@ static void tell_retry(void *context, const struct tp_err *err, double seconds)
 	tp_command_warn("%s: retrying in %g seconds", err->what, seconds);
 }
 
-static int send_profile(const struct tp_push_options *options, const struct tp_export *export,
+static int send_profile(const struct tp_push_options *options,
     const struct tp_export_options *wanted, const struct tp_buf *profile, struct tp_err *err)
 {
 	struct tp_profile_pushed pushed;
@@ -151,7 +151,7 @@ int tp_push_export(const struct tp_push_options *options, const struct tp_export
 	if (!code && profile.failed)
 		code = tp_err_memory(&err, NULL);
 	if (!code)
-		code = send_profile(options, export, wanted, &profile, &err);
+		code = send_profile(options, wanted, &profile, &err);
 	tp_buf_release(&profile);
 	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
