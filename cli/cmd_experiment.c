@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf experiment: run the experiments of a plan, and make tables and a page of what they
-// measured.
+// teeperf experiment: becomes the Python program that runs a plan (python/teeperf/experiment). That
+// program calls 'teeperf experiment :WHAT' for what belongs to C: to run and measure a program
+// (:run), to add up a trace (:trace FILE), and to hash a file (:hash FILE).
 #define _GNU_SOURCE
 #include "cli/command/command.h"
-#include "experiment/results.h"
+#include "cli/driver/driver.h"
+#include "recorder/measure/measure.h"
+#include "recorder/measure/system.h"
 
-#include "common/clean.h"
-#include "common/units.h"
+#include "analyzer/trace/tracefile.h"
+#include "common/array.h"
+#include "common/hash.h"
+#include "common/read_all.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/prctl.h>
+#include <teeperf/version.h>
 #include <unistd.h>
 
 static const char *output;
@@ -39,265 +45,235 @@ static const struct tp_option options[] = {
     TP_OPT_END,
 };
 
-// A word of a command line: what begins with a dash is no file's name here.
-static void add_word(struct tp_buf *out, const char *text)
-{
-	char word[TP_SHELL_WORD_SIZE];
-	const size_t dashes = strspn(text, "-");
-	tp_buf_addf(out, " %.*s", (int)dashes, text);
-	if (text[dashes] || !dashes)
-		tp_buf_add_string(out, tp_shell_word(word, text + dashes));
-}
+// ---- for the program in Python
 
-// ---- messages while it runs
+enum { REQUEST_BYTES_MOST = 16 << 20 };
 
-struct progress {
-	const struct tp_experiment *experiment;
-	bool terminal;
-	struct timespec started;
-	uint32_t n;
+// Texts, NULL at the end.
+struct texts {
+	char **items;
 	uint32_t count;
-	char name[PATH_MAX];
+	uint32_t room;
 };
 
-static void clear_line(const struct progress *progress)
+struct request {
+	struct tp_measurement what;
+	struct texts argv;
+	struct texts variables;
+	struct texts events;
+};
+
+static bool add_text(struct texts *texts, char *text)
 {
-	if (progress->terminal)
-		fputs("\r\x1b[K", stderr);
+	if (!TP_GROW(texts->items, texts->room, texts->count + 2))
+		return false;
+	texts->items[texts->count++] = text;
+	texts->items[texts->count] = NULL;
+	return true;
 }
 
-static void on_makes(void *context, const char *what)
+// "KEY=VALUE", as measure.py writes them.
+static bool read_item(struct request *request, char *item)
 {
-	clear_line(context);
-	tp_command_tell("%s\n", what);
-}
-
-// "3 min left", from how long the runs took so far.
-static void print_left(const struct progress *progress)
-{
-	struct timespec now;
-	if (progress->n < 2)
-		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	const double passed = (double)(now.tv_sec - progress->started.tv_sec);
-	const double left = passed / (progress->n - 1) * (progress->count - progress->n + 1);
-	if (left < 90)
-		fprintf(stderr, ", %.0f s left", left);
-	else if (left < 5400)
-		fprintf(stderr, ", %.0f min left", left / 60);
+	struct tp_measurement *what = &request->what;
+	char *value = strchr(item, '=');
+	if (!value)
+		return false;
+	*value++ = '\0';
+	if (!strcmp(item, "argv"))
+		return add_text(&request->argv, value);
+	if (!strcmp(item, "env"))
+		return add_text(&request->variables, value);
+	if (!strcmp(item, "event"))
+		return add_text(&request->events, value);
+	if (!strcmp(item, "cwd"))
+		what->cwd = value;
+	else if (!strcmp(item, "output"))
+		what->output = value;
+	else if (!strcmp(item, "errors"))
+		what->errors = value;
+	else if (!strcmp(item, "timeout_ns"))
+		what->timeout_ns = strtoull(value, NULL, 10);
+	else if (!strcmp(item, "energy"))
+		what->energy = value;
+	else if (!strcmp(item, "energy_interval_ns"))
+		what->energy_interval_ns = strtoull(value, NULL, 10);
+	else if (!strcmp(item, "measured"))
+		what->measured = true;
+	else if (!strcmp(item, "system"))
+		what->system = true;
 	else
-		fprintf(stderr, ", %.1f h left", left / 3600);
+		return false;
+	return true;
 }
 
-static void on_begin(void *context, const struct tp_grid_cell *cell, const struct tp_run *run,
-    uint32_t n, uint32_t count, char *const *argv)
+// The items of the request are on standard input, each with a NUL at its end.
+static bool run_program(struct tp_buf *lines)
 {
-	struct progress *progress = context;
-	progress->n = n;
-	progress->count = count;
-	if (run->kind == TP_RUN_MEASURED)
-		snprintf(progress->name, sizeof(progress->name), "%s, run %u of %" PRIu64,
-		    cell->name, run->iteration, cell->task->repeat.samples);
+	struct request request = {0};
+	struct tp_buf text;
+	struct tp_err err;
+	// The measured program ends with this process, and this one with the session.
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	tp_buf_init(&text);
+	bool ok =
+	    !tp_read_all(&text, STDIN_FILENO, NULL, "the request", REQUEST_BYTES_MOST, &err) &&
+	    text.size && !text.data[text.size - 1];
+	for (size_t at = 0; ok && at < text.size;) {
+		char *item = text.data + at;
+		at += strlen(item) + 1;
+		ok = read_item(&request, item);
+	}
+	struct tp_measurement *what = &request.what;
+	what->argv = request.argv.items;
+	what->variables = request.variables.items;
+	what->events = request.events.items;
+	ok = ok && what->argv && what->cwd && what->output && what->errors &&
+	     tp_measure(what, lines);
+	free(request.argv.items);
+	free(request.variables.items);
+	free(request.events.items);
+	tp_buf_release(&text);
+	return ok;
+}
+
+static void add_trace(const struct tp_tracefile *trace, struct tp_buf *lines)
+{
+	uint64_t records = 0;
+	uint64_t lost = 0;
+	for (uint64_t i = 0; i < trace->chunk_count; i++)
+		records += trace->chunks[i].word_count;
+	for (uint32_t i = 0; i < trace->thread_count; i++)
+		lost += trace->threads[i].lost;
+	// Of the program alone, so that it can be compared with other variants.
+	if (trace->has_end && trace->end.end_ns > trace->end.start_ns)
+		tp_measure_metric(lines, "wall_time", "s",
+		    (double)(trace->end.end_ns - trace->end.start_ns) / 1e9);
+	if (trace->cpu.flags & TEEPERF_CPU_EXACT)
+		tp_measure_metric(lines, "cpu_time", "s", (double)trace->cpu.cpu_ns / 1e9);
+	if (trace->system.has) {
+		const struct tp_system *system = &trace->system;
+		struct tp_system_sums sums = {0};
+		tp_system_sums_add(&sums, system->events, system->count);
+		tp_system_sums_report(&sums,
+		    system->head.lost_calls + system->head.lost_faults + system->head.lost_blocks,
+		    lines);
+	}
+	tp_measure_metric(lines, "trace_records", "count", (double)records);
+	tp_measure_metric(lines, "lost_events", "count", (double)lost);
+	if (!records && !trace->system.count)
+		tp_measure_note(lines,
+		    "nothing of the program was recorded: it is not built with 'teeperf cc', or "
+		    "its allowlist left no function");
+	if (lost)
+		tp_measure_note(lines,
+		    "events were lost: the times are those of a program that wrote fewer than it "
+		    "should have");
+}
+
+static bool read_trace(const char *path, struct tp_buf *lines)
+{
+	struct tp_tracefile *trace = malloc(sizeof(*trace));
+	struct tp_err err;
+	if (!trace)
+		return false;
+	if (tp_tracefile_open(trace, path, &err))
+		tp_measure_note(lines, "the trace cannot be read: %s", err.what);
 	else
-		snprintf(progress->name, sizeof(progress->name), "%s, %s", cell->name,
-		    run->kind == TP_RUN_WARM_UP ? "warm-up" : "deep trace");
-	clear_line(progress);
-	if (progress->experiment->plan.debug) {
-		struct tp_buf line;
-		tp_buf_init(&line);
-		for (; *argv; argv++)
-			add_word(&line, *argv);
-		fprintf(stderr, "+%s\n", line.data);
-		tp_buf_release(&line);
+		add_trace(trace, lines);
+	tp_tracefile_close(trace);
+	free(trace);
+	return true;
+}
+
+static bool hash_file(const char *path, struct tp_buf *lines)
+{
+	static unsigned char block[1 << 16];
+	uint64_t hash = TEEPERF_HASH_START;
+	size_t size;
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	while ((size = fread(block, 1, sizeof(block), file)) > 0)
+		hash = tp_hash_bytes(hash, block, size);
+	const bool ok = !ferror(file);
+	fclose(file);
+	tp_buf_addf(lines, "%016" PRIx64 "\n", hash);
+	return ok;
+}
+
+static int run_part(int argc, char **argv)
+{
+	struct tp_buf lines;
+	bool ok = false;
+	tp_buf_init(&lines);
+	if (!strcmp(argv[0], ":run") && argc == 1)
+		ok = run_program(&lines);
+	else if (!strcmp(argv[0], ":trace") && argc == 2)
+		ok = read_trace(argv[1], &lines);
+	else if (!strcmp(argv[0], ":hash") && argc == 2)
+		ok = hash_file(argv[1], &lines);
+	fwrite(lines.data, 1, lines.size, stdout);
+	ok = ok && !lines.failed;
+	tp_buf_release(&lines);
+	return ok ? TP_EXIT_DONE : TP_EXIT_FAILED;
+}
+
+// ---- the program in Python
+
+// Where it is, beside the other shared files or where Debian has packages of Python.
+static int find_program(char path[TP_DRIVER_PATH_SIZE + 64], char *self, struct tp_err *err)
+{
+	static const char *const folders[] = {"share/teeperf/python", "lib/python3/dist-packages"};
+	char prefix[TP_DRIVER_PATH_SIZE];
+	int code = tp_driver_libraries(prefix, err);
+	if (code)
+		return code;
+	prefix[strlen(prefix) - strlen("lib")] = '\0';
+	const ssize_t size = readlink("/proc/self/exe", self, PATH_MAX - 1);
+	self[size > 0 ? size : 0] = '\0';
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(
+		    path, TP_DRIVER_PATH_SIZE + 64, "%s%s/teeperf/experiment", prefix, folders[i]);
+		if (access(path, R_OK) == 0)
+			return 0;
 	}
-	if (!progress->terminal)
-		return;
-	fprintf(stderr, "[%u/%u] %s", n, count, progress->name);
-	print_left(progress);
-}
-
-static void on_end(void *context, const struct tp_run *run, const struct tp_measured *measured)
-{
-	const struct progress *progress = context;
-	char text[TP_TEXT_NUMBER] = "";
-	clear_line(progress);
-	// A terminal shows only the number of completed runs, and keeps the lines of failed ones.
-	if (progress->terminal && (!measured->status || run->kind == TP_RUN_WARM_UP))
-		return;
-	for (uint32_t i = 0; i < measured->metric_count; i++)
-		if (strcmp(measured->metrics[i].name, "wall_time") == 0)
-			tp_text_ns_fixed(text, measured->metrics[i].value * 1e9);
-	fprintf(stderr, "[%u/%u] %s: %s%s%s\n", progress->n, progress->count, progress->name, text,
-	    measured->status && *text ? ", " : "", measured->status ? measured->how : "");
-}
-
-// ---- dry run
-
-static void add_line(struct tp_buf *out, const struct tp_experiment *experiment,
-    const struct tp_grid_cell *cell, enum tp_cmdline_what what, const char *title)
-{
-	struct tp_cmdline line;
-	struct tp_err err;
-	const struct tp_cmdline_place place = {.experiment = experiment, .cell = cell};
-	if (!tp_cmdline_make(&line, &place, what, &err) && line.argv) {
-		tp_buf_addf(out, "    %s", title);
-		if (what == TP_CMDLINE_PROGRAM && *line.variables)
-			tp_buf_add_string(out, " env");
-		for (char **variable = line.variables; what == TP_CMDLINE_PROGRAM && *variable;
-		     variable++)
-			add_word(out, *variable);
-		for (char **argument = line.argv; *argument; argument++)
-			add_word(out, *argument);
-		tp_buf_add_char(out, '\n');
-	}
-	tp_cmdline_release(&line);
-}
-
-static int print_grid(struct tp_experiment *experiment)
-{
-	const struct tp_grid *grid = &experiment->grid;
-	struct tp_err err;
-	struct tp_buf out;
-	// Any order: only how many there are is shown.
-	if (tp_grid_order(&experiment->grid, 0, &err))
-		return tp_command_fail(&err);
-	tp_buf_init(&out);
-	uint32_t left_out = 0;
-	for (uint32_t i = 0; i < grid->run_count; i++)
-		left_out += grid->cells[grid->runs[i].cell].skipped != NULL;
-	tp_buf_addf(&out, "%u experiments, %u runs, results in ", grid->cell_count,
-	    grid->run_count - left_out);
-	tp_buf_add_clean(&out, experiment->output);
-	tp_buf_add_char(&out, '\n');
-	for (uint32_t i = 0; i < grid->cell_count; i++) {
-		const struct tp_grid_cell *cell = &grid->cells[i];
-		const struct tp_repeat *repeat = &cell->task->repeat;
-		tp_buf_addf(&out, "%s: %" PRIu64 " run%s", cell->name, repeat->samples,
-		    repeat->samples == 1 ? "" : "s");
-		if (repeat->warm_up)
-			tp_buf_addf(&out, ", %" PRIu64 " to warm up", repeat->warm_up);
-		tp_buf_addf(&out, "%s%s\n", cell->skipped ? "; not here: " : "",
-		    cell->skipped ? cell->skipped : "");
-		if (cell->variant->build.executable.text)
-			add_line(&out, experiment, cell, TP_CMDLINE_BUILD, "build:   ");
-		add_line(&out, experiment, cell, TP_CMDLINE_PRE_RUN, "pre_run: ");
-		add_line(&out, experiment, cell, TP_CMDLINE_PROGRAM, "run:     ");
-		add_line(&out, experiment, cell, TP_CMDLINE_POST_RUN, "post_run:");
-	}
-	fwrite(out.data, 1, out.size, stdout);
-	const bool failed = out.failed;
-	tp_buf_release(&out);
-	return failed ? tp_command_refuse(TP_ERR_MEMORY, NULL, "out of memory") : TP_EXIT_DONE;
-}
-
-// ---- results
-
-static void print_notes(const struct tp_results *results)
-{
-	for (uint32_t i = 0; i < results->note_count; i++) {
-		const struct tp_result_note *note = &results->notes[i];
-		const uint32_t count = note->runs ? note->runs : note->cells;
-		tp_command_tell("note: %s (%u %s%s)\n", note->text, count,
-		    note->runs ? "run" : "experiment", count == 1 ? "" : "s");
-	}
-}
-
-static int write_results(const struct tp_experiment *experiment)
-{
-	struct tp_results results;
-	struct tp_err err;
-	char name[PATH_MAX];
-	int code = tp_results_read(&results, experiment, &err);
-	if (!code && results.count)
-		code = tp_results_write(&results, &err);
-	if (!code) {
-		print_notes(&results);
-		if (results.count)
-			printf("%s/report.html\n", tp_shown_name(name, experiment->output));
-		else
-			tp_command_tell("no results yet\n");
-	}
-	const bool bad = results.bad[TP_RUN_FAILED] || results.bad[TP_RUN_TIMED_OUT];
-	if (!code && bad)
-		tp_command_warn(
-		    "%u runs failed and %u timed out: medians leave them out; their output is in "
-		    "their folders, and --retry runs them again",
-		    results.bad[TP_RUN_FAILED], results.bad[TP_RUN_TIMED_OUT]);
-	tp_results_release(&results);
-	return code ? tp_command_fail(&err) : bad ? TP_EXIT_FAILED : TP_EXIT_DONE;
-}
-
-static void find_self(char path[PATH_MAX])
-{
-	const ssize_t size = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	snprintf(path + (size > 0 ? size : 0), (size_t)(PATH_MAX - (size > 0 ? size : 0)), "%s",
-	    size > 0 ? "" : "teeperf");
-}
-
-static int run_all(struct tp_experiment *experiment, const char *plan)
-{
-	struct tp_err err;
-	struct progress progress = {.experiment = experiment, .terminal = isatty(STDERR_FILENO)};
-	const struct tp_experiment_watch watch = {&progress, on_begin, on_end, on_makes};
-	char word[TP_SHELL_WORD_SIZE];
-	clock_gettime(CLOCK_MONOTONIC, &progress.started);
-	if (!tables_only)
-		tp_command_tell("seed %" PRIu64 "%s\n", experiment->seed,
-		    experiment->seed_is_new ? ", kept for the next session" : "");
-	const int code = tables_only ? 0 : tp_experiment_run(experiment, &watch, &err);
-	clear_line(&progress);
-	const int number = tables_only ? 0 : tp_signals_caught();
-	int status = TP_EXIT_FAILED;
-	if (code && !number)
-		tp_command_fail(&err);
-	// What there is, is shown; but not after an error before the first run.
-	if (!code || experiment->made)
-		status = write_results(experiment);
-	if (number) {
-		tp_command_tell(
-		    "interrupted by signal %d, %u runs are left: 'teeperf experiment %s' "
-		    "continues\n",
-		    number, experiment->left, tp_shell_word(word, plan));
-		signal(number, SIG_DFL);
-		raise(number);
-	}
-	return code ? TP_EXIT_FAILED : status;
+	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
+	    "the Python package of teeperf is neither in %s%s nor in %s%s: install it (on Debian: "
+	    "python3-teeperf)",
+	    prefix, folders[0], prefix, folders[1]);
 }
 
 static int run(int argc, char **argv)
 {
 	char self[PATH_MAX];
+	char program[TP_DRIVER_PATH_SIZE + 64];
 	struct tp_err err;
-	struct tp_experiment experiment;
-	struct tp_experiment_options wanted = {
-	    .output = output, .replace = replace, .retry = retry, .teeperf = self};
+	if (argc && argv[0][0] == ':')
+		return run_part(argc, argv);
 	if (argc != 1)
 		return tp_options_usage(
 		    argc ? "one plan at a time" : "no plan was given: name its file");
 	if (seed) {
 		char *end;
 		errno = 0;
-		wanted.seed = strtoull(seed, &end, 10);
-		wanted.has_seed = true;
+		(void)strtoull(seed, &end, 10);
 		if (*end || errno || *seed < '0' || *seed > '9')
 			return tp_options_usage("option '--seed' takes a whole number");
 	}
 	if (dry_run && tables_only)
 		return tp_options_usage("options '--dry-run' and '--tables' cannot be combined");
-	wanted.plan = argv[0];
-	find_self(self);
-	int status = TP_EXIT_FAILED;
-	int code = tp_experiment_open(&experiment, &wanted, &err);
-	if (!code && dry_run)
-		status = print_grid(&experiment);
-	else if (!code && !(code = tp_experiment_begin(&experiment, &err)))
-		status = run_all(&experiment, argv[0]);
-	if (code == TP_ERR_SYNTAX)
-		tp_command_tell_place(&err, "error");
-	else if (code)
-		tp_command_fail(&err);
-	tp_experiment_close(&experiment);
-	return status;
+	if (find_program(program, self, &err))
+		return tp_command_fail(&err);
+	// Nothing of the user's Python settings changes it, nor is anything written beside it.
+	const char *words[] = {"python3", "-E", "-s", "-B", program, self, TEEPERF_VERSION, argv[0],
+	    output ? output : "", seed ? seed : "", dry_run ? "dry_run" : "-",
+	    tables_only ? "tables" : "-", replace ? "replace" : "-", retry ? "retry" : "-", NULL};
+	signal(SIGCHLD, SIG_DFL);
+	execvp(words[0], (char *const *)words);
+	return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
+	    "cannot run python3: %s; 'teeperf experiment' needs Python 3.11 or later",
+	    strerror(errno));
 }
 
 const struct tp_command tp_cmd_experiment = {

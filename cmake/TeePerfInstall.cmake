@@ -21,7 +21,8 @@ install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
 install(DIRECTORY "${TEEPERF_QUESTIONS_DIR}/" DESTINATION share/teeperf/fleet FILES_MATCHING PATTERN "*.sql")
 install(DIRECTORY examples/ DESTINATION share/teeperf/examples)
 install(DIRECTORY "${TEEPERF_GDB_DIR}/" DESTINATION share/teeperf/gdb FILES_MATCHING PATTERN "*.py")
-install(DIRECTORY python/teeperf DESTINATION share/teeperf/python FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY python/teeperf DESTINATION share/teeperf/python FILES_MATCHING PATTERN "*.py"
+	PATTERN "page/*" PATTERN "*.template" PATTERN __pycache__ EXCLUDE)
 foreach(shell bash zsh fish)
 	get_filename_component(folder "${TEEPERF_COMPLETION_${shell}}" DIRECTORY)
 	install(FILES "${PROJECT_BINARY_DIR}/share/${TEEPERF_COMPLETION_${shell}}" DESTINATION share/${folder})

@@ -47,7 +47,7 @@ endif()
 teeperf_sources(sources "common/*.c" "common/chunks/*.c" "recorder/*.c" "recorder/*/*.c" "allowlists/language/*.c" "cli/target/*.c"
 	"cli/command/command.c" "cli/command/terminal.c" "cli/record/*.c")
 list(FILTER sources EXCLUDE REGEX
-	"/(linkage_name|zipped_text|budget/[a-z]+|record/(inner_join|budget)|${not_bpf})\\.c$")
+	"/(linkage_name|zipped_text|(budget|measure)/[a-z]+|record/(inner_join|budget)|${not_bpf})\\.c$")
 foreach(file analyzer/trace/chunk_read analyzer/trace/host_threads analyzer/trace/meters analyzer/trace/modules
 		analyzer/trace/reader analyzer/trace/sched analyzer/trace/selections analyzer/trace/source
 		analyzer/trace/switches analyzer/trace/system analyzer/trace/timebase

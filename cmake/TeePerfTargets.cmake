@@ -11,7 +11,6 @@ find_library(TEEPERF_LIBELF elf REQUIRED)
 find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
 find_library(TEEPERF_SQLITE sqlite3 REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
-find_path(TEEPERF_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
 # Its header; the library is looked for when 'fleet push' runs. Without it that command says so.
 find_path(TEEPERF_CURL_INCLUDE curl/curl.h)
 # The same of 'fleet serve'.
@@ -33,7 +32,7 @@ set(TEEPERF_ROOMS_common common common/chunks)
 set(TEEPERF_ROOMS_allowlists allowlists/language allowlists/convert)
 set(TEEPERF_ROOMS_inventory allowlists/inventory)
 set(TEEPERF_ROOMS_selection allowlists/choose allowlists/check)
-set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/drain recorder/follow recorder/kernel recorder/pid recorder/region
+set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/drain recorder/follow recorder/kernel recorder/measure recorder/pid recorder/region
 	recorder/stream)
 set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols analyzer/symbols/elf analyzer/replay analyzer/statistics
 	analyzer/profile analyzer/profile/around analyzer/whatif analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
@@ -42,7 +41,6 @@ set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols a
 set(TEEPERF_ROOMS_recovery recorder/recover)
 set(TEEPERF_ROOMS_budget recorder/budget)
 set(TEEPERF_ROOMS_query analyzer/query analyzer/fleet/questions)
-set(TEEPERF_ROOMS_experiment experiment)
 set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/completion cli/doctor cli/driver cli/fleet cli/record cli/tui)
 
 # Add static library tp_NAME<SUFFIX> from its rooms, compiled (and what uses it linked) with FLAGS.
@@ -86,15 +84,12 @@ set(TEEPERF_REPORT_PAGE "${TEEPERF_GENERATED_DIR}/report_page.c")
 set(TEEPERF_VIEWER_PARTS format remember data blocks state theme model canvas flame source detail lanes marks fit calls timeline latency split legend table rows sandwich treegrid graph keys main)
 teeperf_page(tp_report_page "${TEEPERF_REPORT_PAGE}" analyzer/output/report/viewer report
 	analyzer/output/report/report.h ${TEEPERF_VIEWER_PARTS})
-set(TEEPERF_EXPERIMENT_PAGE "${TEEPERF_GENERATED_DIR}/experiment_page.c")
-teeperf_page(tp_experiment_page "${TEEPERF_EXPERIMENT_PAGE}" experiment/page experiment experiment/results.h
-	scale plot main)
 # Pages of 'fleet serve': that over the fleet, and the report's viewer with another way to its data.
 set(TEEPERF_SERVE_PAGES "${TEEPERF_GENERATED_DIR}/fleet_page.c" "${TEEPERF_GENERATED_DIR}/fleet_set.c")
 set(viewer ../../../output/report/viewer)
 list(GET TEEPERF_SERVE_PAGES 0 page)
 teeperf_page(tp_fleet_page "${page}" analyzer/fleet/serve/page fleet analyzer/fleet/serve/pages.h
-	${viewer}/format ${viewer}/remember ${viewer}/data ${viewer}/theme ../../../../experiment/page/scale sets chart main)
+	${viewer}/format ${viewer}/remember ${viewer}/data ${viewer}/theme ../../../../python/teeperf/experiment/page/scale sets chart main)
 list(GET TEEPERF_SERVE_PAGES 1 page)
 list(TRANSFORM TEEPERF_VIEWER_PARTS PREPEND "${viewer}/" OUTPUT_VARIABLE parts)
 list(TRANSFORM parts REPLACE "^.*/blocks$" fetch)
@@ -116,7 +111,7 @@ add_custom_target(tp_man ALL DEPENDS ${pages})
 # The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
 # compiled and linked with FLAGS.
 function(teeperf_host_variant suffix dir flags)
-	foreach(name common allowlists inventory selection recorder analyzer recovery budget query experiment cli)
+	foreach(name common allowlists inventory selection recorder analyzer recovery budget query cli)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
@@ -157,20 +152,8 @@ function(teeperf_host_variant suffix dir flags)
 	target_link_libraries(tp_query${suffix} PUBLIC
 		tp_analyzer${suffix} tp_common${suffix} "${TEEPERF_SQLITE}")
 
-	# The one file in C++ outside the pass. With sanitizers it compiles in a third of the time
-	# at -O0; fuzzing wants it quick.
-	if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT TEEPERF_FUZZ)
-		set_source_files_properties("${PROJECT_SOURCE_DIR}/experiment/toml.cpp" PROPERTIES COMPILE_OPTIONS -O0)
-	endif()
-	target_sources(tp_experiment${suffix} PRIVATE "${PROJECT_SOURCE_DIR}/experiment/toml.cpp"
-		"${TEEPERF_EXPERIMENT_PAGE}")
-	add_dependencies(tp_experiment${suffix} tp_experiment_page)
-	target_include_directories(tp_experiment${suffix} SYSTEM PRIVATE "${TEEPERF_TOMLPLUSPLUS_INCLUDE}")
-	target_link_libraries(tp_experiment${suffix} PUBLIC
-		tp_query${suffix} tp_recorder${suffix} tp_analyzer${suffix} tp_common${suffix} m)
-
 	# All of cli/ but main.c is a library, so that unit tests reach it.
-	target_link_libraries(tp_cli${suffix} PUBLIC tp_experiment${suffix} tp_query${suffix} tp_recovery${suffix} tp_budget${suffix}
+	target_link_libraries(tp_cli${suffix} PUBLIC tp_query${suffix} tp_recovery${suffix} tp_budget${suffix}
 		tp_recorder${suffix}
 		tp_selection${suffix}
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})
@@ -190,11 +173,13 @@ function(teeperf_host_variant suffix dir flags)
 		OUTPUT_NAME teeperf RUNTIME_OUTPUT_DIRECTORY "${dir}/bin")
 endfunction()
 
-# The shipped allowlists where the command of DIR/bin finds them: as they are installed.
+# The shipped allowlists and the Python package where the command of DIR/bin finds them: as they are
+# installed.
 function(teeperf_shipped dir)
 	file(MAKE_DIRECTORY "${dir}/share/teeperf")
 	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/allowlists/shipped"
 		"${dir}/share/teeperf/allowlists" SYMBOLIC)
+	file(CREATE_LINK "${PROJECT_SOURCE_DIR}/python" "${dir}/share/teeperf/python" SYMBOLIC)
 endfunction()
 
 set(flags)

@@ -7,7 +7,6 @@
 #define TP_QUERY_H
 
 #include "analyzer/output/format/export.h"
-#include "analyzer/output/format/plain_table.h"
 #include "analyzer/profile/analysis.h"
 #include "common/buf.h"
 
@@ -108,14 +107,6 @@ bool tp_query_describe(const char *name, struct tp_buf *out);
 
 /* Of traces that are there in SQL. */
 extern const struct tp_export tp_export_sqlite;
-
-/*
- * Write TABLES, which are no trace's, as the database PATH, in place of a file that is there. 0,
- * TP_ERR_SYSTEM, TP_ERR_MEMORY; an old file stays then. pre: no two columns of a table have one
- * name, whatever their case.
- */
-int tp_query_save(
-    const struct tp_plain_table *tables, uint32_t count, const char *path, struct tp_err *err);
 
 /* A query that comes with us. */
 struct tp_query_example {

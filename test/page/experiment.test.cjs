@@ -5,7 +5,8 @@ const assert = require('node:assert/strict');
 const test = require('node:test');
 const {loadPage, same} = require('./load.cjs');
 
-const {page} = loadPage('tp_experiment_page', ['main']);
+const {page} = loadPage(['scale', 'plot'].map(name =>
+	`python/teeperf/experiment/page/${name}.js`));
 
 test('values', () => {
 	for (const [text, number] of [['4', 4], ['2.5', 2.5], ['-1e3', -1000],

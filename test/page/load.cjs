@@ -11,6 +11,8 @@ const root = path.join(__dirname, '../..');
 // The parts of a page's script in the order in which the build joins them, which stands in
 // cmake/TeePerfTargets.cmake alone.
 function partsOf(target) {
+	if (Array.isArray(target))
+		return target.map(name => path.join(root, name));
 	const text = fs.readFileSync(path.join(root, 'cmake/TeePerfTargets.cmake'), 'utf-8');
 	const variables = new Map();
 	for (const [, name, value] of text.matchAll(/^set\((\w+) ([^")]*)\)$/gm))
@@ -33,7 +35,7 @@ function makeElement() {
 }
 
 /*
- * {page, context}: page.NAME is what the script calls so, context its global object. Parts that
+ * The page is one of the build, or a list of files. {page, context}: page.NAME is what the script calls so, context its global object. Parts that
  * `without` names are left out: main starts a page.
  */
 function loadPage(target, without = []) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Executes a program in a process group of its own, with a time limit, and takes what the kernel
-// says of it in the end.
+// Executes a program in a process group of its own, with a time limit, and adds what the kernel
+// counted at its end.
 #define _GNU_SOURCE
-#include "run.h"
+#include "measure.h"
+
+#include "common/clean.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +32,25 @@ static sigset_t old_mask;
 static struct sigaction old_child;
 static int caught;
 
+void tp_measure_metric(struct tp_buf *lines, const char *name, const char *unit, double value)
+{
+	if (isfinite(value))
+		tp_buf_addf(lines, "metric\t%s\t%s\t%.17g\n", name, unit, value);
+}
+
+void tp_measure_note(struct tp_buf *lines, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+	va_start(arguments, format);
+	const int size = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	tp_clean(text, size < (int)sizeof(text) ? (size_t)size : sizeof(text) - 1);
+	tp_buf_addf(lines, "note\t%s\n", text);
+}
+
 // One that was ignored when we came stays so, as SIGINT is in a shell's background jobs.
-void tp_signals_take(void)
+static void take_signals(void)
 {
 	const struct sigaction by_default = {.sa_handler = SIG_DFL};
 	sigemptyset(&wanted);
@@ -42,24 +63,6 @@ void tp_signals_take(void)
 	// Whoever ignores SIGCHLD does not learn how a child ended.
 	sigaction(SIGCHLD, &by_default, &old_child);
 	sigprocmask(SIG_BLOCK, &wanted, &old_mask);
-}
-
-void tp_signals_restore(void)
-{
-	sigaction(SIGCHLD, &old_child, NULL);
-	sigprocmask(SIG_SETMASK, &old_mask, NULL);
-}
-
-int tp_signals_caught(void)
-{
-	const struct timespec at_once = {0};
-	sigset_t others = wanted;
-	sigdelset(&others, SIGCHLD);
-	if (!caught && !sigisemptyset(&others)) {
-		const int number = sigtimedwait(&others, NULL, &at_once);
-		caught = number > 0 ? number : 0;
-	}
-	return caught;
 }
 
 static uint64_t now_ns(void)
@@ -76,7 +79,7 @@ static bool put(const char *path, int fd)
 }
 
 // In the child; errno says why it comes back.
-static void become(const struct tp_execution *what)
+static void become(const struct tp_measurement *what)
 {
 	setpgid(0, 0);
 	// A program must not run on beside those of the next session if this one is killed.
@@ -93,7 +96,7 @@ static void become(const struct tp_execution *what)
 }
 
 // Start it: its process id, or -1 and errno.
-static pid_t start(const struct tp_execution *what, uint64_t *start_ns)
+static pid_t start(const struct tp_measurement *what, uint64_t *start_ns)
 {
 	int fds[2];
 	int error = 0;
@@ -124,30 +127,13 @@ static pid_t start(const struct tp_execution *what, uint64_t *start_ns)
 }
 
 struct watch {
-	const struct tp_execution *what;
+	const struct tp_measurement *what;
 	pid_t pid;
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint64_t kill_ns; /* when it is killed that was asked to end; 0: it was not */
 	bool timed_out;
-	uint64_t next_tick_ns[TP_COLLECTORS_MOST];
 };
-
-static void tick(struct watch *watch, uint64_t now, uint64_t *next)
-{
-	const struct tp_collector *const *collectors = watch->what->collectors;
-	for (int i = 0; collectors && collectors[i]; i++) {
-		if (!collectors[i]->tick || !collectors[i]->tick_ns)
-			continue;
-		if (now >= watch->next_tick_ns[i]) {
-			if (watch->next_tick_ns[i])
-				collectors[i]->tick();
-			watch->next_tick_ns[i] = now + collectors[i]->tick_ns;
-		}
-		if (watch->next_tick_ns[i] < *next)
-			*next = watch->next_tick_ns[i];
-	}
-}
 
 static void ask_to_end(struct watch *watch, uint64_t now)
 {
@@ -176,7 +162,8 @@ static void await_end(struct watch *watch)
 		if (watch->kill_ns && now >= watch->kill_ns)
 			kill(-watch->pid, SIGKILL);
 		uint64_t next = now + UINT64_C(60000000000);
-		tick(watch, now, &next);
+		if (watch->what->measured)
+			tp_collect_tick(now, &next);
 		if (!watch->kill_ns && deadline < next)
 			next = deadline;
 		if (watch->kill_ns && watch->kill_ns < next)
@@ -209,7 +196,7 @@ static FILE *open_io(pid_t pid)
 
 // Read FILE, of a process that has ended and is not waited for yet. The children that it has waited
 // for are in it. NULL: it could not be opened, for ERROR.
-static void read_io(FILE *file, int error, struct tp_measured *to)
+static void read_io(FILE *file, int error, struct tp_buf *to)
 {
 	static const struct {
 		const char *key;
@@ -230,11 +217,11 @@ static void read_io(FILE *file, int error, struct tp_measured *to)
 	while (file && fscanf(file, "%31[^:]: %" SCNu64 "\n", key, &value) == 2)
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 			if (strcmp(key, rows[i].key) == 0) {
-				tp_measured_add(to, rows[i].name, rows[i].unit, (double)value);
+				tp_measure_metric(to, rows[i].name, rows[i].unit, (double)value);
 				found++;
 			}
 	if (!found)
-		tp_measured_note(to, "reads and writes are unknown: cannot read /proc/PID/io: %s",
+		tp_measure_note(to, "reads and writes are unknown: cannot read /proc/PID/io: %s",
 		    strerror(errno));
 }
 
@@ -243,74 +230,72 @@ static double seconds(const struct timeval *time)
 	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
 }
 
-static void add_usage(struct tp_measured *to, const struct rusage *used)
+static void add_usage(struct tp_buf *to, const struct rusage *used)
 {
-	tp_measured_add(to, "cpu_time", "s", seconds(&used->ru_utime) + seconds(&used->ru_stime));
-	tp_measured_add(to, "user_time", "s", seconds(&used->ru_utime));
-	tp_measured_add(to, "system_time", "s", seconds(&used->ru_stime));
-	tp_measured_add(to, "max_rss", "bytes", (double)used->ru_maxrss * 1024);
-	tp_measured_add(to, "minor_faults", "count", (double)used->ru_minflt);
-	tp_measured_add(to, "major_faults", "count", (double)used->ru_majflt);
-	tp_measured_add(to, "voluntary_switches", "count", (double)used->ru_nvcsw);
-	tp_measured_add(to, "involuntary_switches", "count", (double)used->ru_nivcsw);
+	tp_measure_metric(to, "cpu_time", "s", seconds(&used->ru_utime) + seconds(&used->ru_stime));
+	tp_measure_metric(to, "user_time", "s", seconds(&used->ru_utime));
+	tp_measure_metric(to, "system_time", "s", seconds(&used->ru_stime));
+	tp_measure_metric(to, "max_rss", "bytes", (double)used->ru_maxrss * 1024);
+	tp_measure_metric(to, "minor_faults", "count", (double)used->ru_minflt);
+	tp_measure_metric(to, "major_faults", "count", (double)used->ru_majflt);
+	tp_measure_metric(to, "voluntary_switches", "count", (double)used->ru_nvcsw);
+	tp_measure_metric(to, "involuntary_switches", "count", (double)used->ru_nivcsw);
 }
 
-static void set_status(struct tp_measured *to, int status, const struct watch *watch)
+static void add_status(struct tp_buf *to, int status, const struct watch *watch)
 {
-	char text[128];
 	if (watch->timed_out)
-		snprintf(text, sizeof(text), "killed after %.3g s",
+		tp_buf_addf(to, "status\ttimed out\tkilled after %.3g s\n",
 		    (double)watch->what->timeout_ns / 1e9);
 	else if (WIFSIGNALED(status))
-		snprintf(text, sizeof(text), "signal %d (%s)", WTERMSIG(status),
+		tp_buf_addf(to, "status\tfailed\tsignal %d (%s)\n", WTERMSIG(status),
 		    strsignal(WTERMSIG(status)));
 	else
-		snprintf(text, sizeof(text), "exit status %d", WEXITSTATUS(status));
-	to->status = watch->timed_out ? TP_RUN_TIMED_OUT : status ? TP_RUN_FAILED : TP_RUN_DONE;
-	to->how = tp_arena_copy(&to->arena, text, strlen(text));
-	to->failed |= !to->how;
+		tp_buf_addf(to, "status\t%s\texit status %d\n", status ? "failed" : "done",
+		    WEXITSTATUS(status));
 }
 
-int tp_execute(const struct tp_execution *what, struct tp_measured *measured, struct tp_err *err)
+static void add_error(struct tp_buf *to, const struct tp_measurement *what, int error)
+{
+	tp_buf_add_string(to, "error\t");
+	tp_buf_addf_clean(to, "cannot run '%s' in '%s': %s\n", what->argv[0], what->cwd,
+	    error == ENOENT ? "the program, its interpreter or the folder does not exist"
+			    : strerror(error));
+}
+
+bool tp_measure(const struct tp_measurement *what, struct tp_buf *lines)
 {
 	struct watch watch = {.what = what};
 	struct rusage used;
 	int status = 0;
-	if (tp_signals_caught())
-		return tp_err_set(err, TP_ERR_SYSTEM, NULL, "interrupted: %s", strsignal(caught));
-	for (int i = 0; what->collectors && what->collectors[i]; i++)
-		what->collectors[i]->start(measured);
+	take_signals();
+	if (what->measured)
+		tp_collect_start(what, lines);
 	watch.pid = start(what, &watch.start_ns);
 	const int error = errno;
-	FILE *io = watch.pid > 0 && what->collectors ? open_io(watch.pid) : NULL;
+	FILE *io = watch.pid > 0 && what->measured ? open_io(watch.pid) : NULL;
 	const int io_error = errno;
 	if (watch.pid > 0)
 		await_end(&watch);
-	if (watch.pid > 0 && what->collectors)
-		tp_measured_add(
-		    measured, "wall_time", "s", (double)(watch.end_ns - watch.start_ns) / 1e9);
-	for (int i = 0; what->collectors && what->collectors[i]; i++)
-		what->collectors[i]->stop(measured);
-	if (watch.pid < 0)
-		return error == ENOENT
-			   ? tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-				 "cannot run '%s' in '%s': the program, its interpreter or the "
-				 "folder does not exist",
-				 what->argv[0], what->cwd)
-			   : tp_err_system(err, error, NULL, "cannot run '%s' in '%s'",
-				 what->argv[0], what->cwd);
-	if (what->collectors)
-		read_io(io, io_error, measured);
+	if (watch.pid > 0 && what->measured)
+		tp_measure_metric(
+		    lines, "wall_time", "s", (double)(watch.end_ns - watch.start_ns) / 1e9);
+	if (what->measured)
+		tp_collect_stop(lines);
+	if (watch.pid < 0) {
+		add_error(lines, what, error);
+		return false;
+	}
+	if (what->measured)
+		read_io(io, io_error, lines);
 	if (io)
 		fclose(io);
 	while (wait4(watch.pid, &status, 0, &used) < 0 && errno == EINTR)
 		;
 	// What it has left behind would disturb the runs that follow.
 	kill(-watch.pid, SIGKILL);
-	if (what->collectors)
-		add_usage(measured, &used);
-	set_status(measured, status, &watch);
-	if (caught)
-		return tp_err_set(err, TP_ERR_SYSTEM, NULL, "interrupted: %s", strsignal(caught));
-	return 0;
+	if (what->measured)
+		add_usage(lines, &used);
+	add_status(lines, status, &watch);
+	return !caught;
 }

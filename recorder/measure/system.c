@@ -68,19 +68,18 @@ static void name_device(uint32_t number, char name[64])
 		fclose(file);
 }
 
-static void report_moves(
-    const struct tp_system_moves *moves, const char *what, struct tp_measured *to)
+static void report_moves(const struct tp_system_moves *moves, const char *what, struct tp_buf *to)
 {
 	char name[64];
 	snprintf(name, sizeof(name), "system_%s_calls", what);
-	tp_measured_add(to, name, "count", (double)moves->calls);
+	tp_measure_metric(to, name, "count", (double)moves->calls);
 	snprintf(name, sizeof(name), "system_%s_mean", what);
 	if (moves->calls)
-		tp_measured_add(
+		tp_measure_metric(
 		    to, name, "s", (double)moves->total_ns / 1e9 / (double)moves->calls);
 }
 
-void tp_system_sums_report(const struct tp_system_sums *sums, uint64_t lost, struct tp_measured *to)
+void tp_system_sums_report(const struct tp_system_sums *sums, uint64_t lost, struct tp_buf *to)
 {
 	report_moves(&sums->reads, "read", to);
 	report_moves(&sums->writes, "write", to);
@@ -92,7 +91,7 @@ void tp_system_sums_report(const struct tp_system_sums *sums, uint64_t lost, str
 		name_device(device->number, of);
 #define ADD(what, unit, value)                               \
 	(snprintf(name, sizeof(name), "block_%s_" what, of), \
-	    tp_measured_add(to, name, unit, (double)(value)))
+	    tp_measure_metric(to, name, unit, (double)(value)))
 		ADD("read_bytes", "bytes", device->bytes[0]);
 		ADD("written_bytes", "bytes", device->bytes[1]);
 		ADD("random", "count", device->requests[0]);
@@ -102,10 +101,10 @@ void tp_system_sums_report(const struct tp_system_sums *sums, uint64_t lost, str
 #undef ADD
 	}
 	if (lost)
-		tp_measured_note(to,
+		tp_measure_note(to,
 		    "system events came too fast and were lost: figures of calls and "
 		    "block devices are too small");
 	if (sums->other_devices)
-		tp_measured_note(
+		tp_measure_note(
 		    to, "requests of more than %d block devices are left out", TP_SYSTEM_DEVICES);
 }

@@ -3,12 +3,12 @@
  * What the kernel did for a run, added up: of events from BPF programs, or of a trace that has
  * them.
  */
-#ifndef TP_EXPERIMENT_SYSTEM_H
-#define TP_EXPERIMENT_SYSTEM_H
+#ifndef TP_MEASURE_SYSTEM_H
+#define TP_MEASURE_SYSTEM_H
 
 #include <teeperf/trace.h>
 
-#include "experiment/run.h"
+#include "recorder/measure/measure.h"
 
 enum { TP_SYSTEM_DEVICES = 16 };
 
@@ -37,7 +37,6 @@ struct tp_system_sums {
 void tp_system_sums_add(
     struct tp_system_sums *sums, const struct teeperf_system_event *events, uint64_t count);
 /* Add the figures, and a note if events were LOST. */
-void tp_system_sums_report(
-    const struct tp_system_sums *sums, uint64_t lost, struct tp_measured *to);
+void tp_system_sums_report(const struct tp_system_sums *sums, uint64_t lost, struct tp_buf *to);
 
 #endif
