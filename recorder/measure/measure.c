@@ -9,9 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,23 +29,6 @@ static sigset_t wanted;
 static sigset_t old_mask;
 static struct sigaction old_child;
 static int caught;
-
-void tp_measure_metric(struct tp_buf *lines, const char *name, const char *unit, double value)
-{
-	if (isfinite(value))
-		tp_buf_addf(lines, "metric\t%s\t%s\t%.17g\n", name, unit, value);
-}
-
-void tp_measure_note(struct tp_buf *lines, const char *format, ...)
-{
-	char text[512];
-	va_list arguments;
-	va_start(arguments, format);
-	const int size = vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	tp_clean(text, size < (int)sizeof(text) ? (size_t)size : sizeof(text) - 1);
-	tp_buf_addf(lines, "note\t%s\n", text);
-}
 
 // One that was ignored when we came stays so, as SIGINT is in a shell's background jobs.
 static void take_signals(void)

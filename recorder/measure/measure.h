@@ -39,14 +39,14 @@ struct tp_measurement {
  */
 bool tp_measure(const struct tp_measurement *what, struct tp_buf *lines);
 
-/* Add lines. A value that is not finite is left out. */
+/* Add lines (lines.c). A value that is not finite is left out. */
 void tp_measure_metric(struct tp_buf *lines, const char *name, const char *unit, double value);
 void tp_measure_note(struct tp_buf *lines, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Around the program (collect.c): counters, energy and system events. */
 void tp_collect_start(const struct tp_measurement *what, struct tp_buf *lines);
-/* What is due at NOW_NS; *NEXT_NS becomes no later than the next time. */
+/* Do the work of NOW_NS; *NEXT_NS becomes no later than the next time. */
 void tp_collect_tick(uint64_t now_ns, uint64_t *next_ns);
 void tp_collect_stop(struct tp_buf *lines);
 

@@ -35,8 +35,8 @@ function makeElement() {
 }
 
 /*
- * The page is one of the build, or a list of files. {page, context}: page.NAME is what the script calls so, context its global object. Parts that
- * `without` names are left out: main starts a page.
+ * The target is one of the build, or a list of files. {page, context}: page.NAME is what the script
+ * calls so, context its global object. Parts that `without` names are left out: main starts a page.
  */
 function loadPage(target, without = []) {
 	const elements = new Map();

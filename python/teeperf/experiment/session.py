@@ -212,7 +212,7 @@ class Experiment:
         return ended.status != "done"
 
     def measured(self, run, folder):
-        """What is measured while the program runs."""
+        """The figures to measure while the program runs."""
         plan, kind = self.plan, run.cell.variant.kind
         what = {"measured": 1}
         # What perf counts by itself would be counted twice, and slow it.

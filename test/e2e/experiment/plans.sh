@@ -3,9 +3,9 @@
 #
 # tier: quick
 #
-# Proves without a run that plans are read, or refused at the place of the mistake; that grids, names
-# and orders are those of the seed; that keys, medians and intervals have not changed, so that older
-# results stay valid; that a result is whole or none; and that tables have the values.
+# Proves without a run that plans are read, or refused at the place of the mistake; that grids,
+# names and orders are those of the seed; that keys, medians and intervals have not changed, so that
+# older results stay valid; that a result is whole or none; and that tables have the values.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
