@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf experiment: becomes the Python program that runs a plan (python/teeperf/experiment). That
 // program calls 'teeperf experiment :WHAT' for what belongs to C: to run and measure a program
-// (:run), to add up a trace (:trace FILE), and to hash a file (:hash FILE).
+// (:run), to add up a trace (:trace FILE), to hash a file (:hash FILE), and for the intervals of
+// many medians (:intervals).
 #define _GNU_SOURCE
 #include "cli/command/command.h"
 #include "cli/driver/driver.h"
 #include "recorder/measure/measure.h"
 #include "recorder/measure/system.h"
 
+#include "analyzer/statistics/bootstrap.h"
 #include "analyzer/trace/tracefile.h"
 #include "common/array.h"
 #include "common/hash.h"
@@ -202,6 +204,39 @@ static bool hash_file(const char *path, struct tp_buf *lines)
 	return ok;
 }
 
+// The interval of the median of each line on standard input, "SEED VALUE...", the values sorted.
+static bool add_intervals(struct tp_buf *lines)
+{
+	struct tp_buf text;
+	struct tp_err err;
+	double *values = NULL;
+	uint32_t room = 0;
+	tp_buf_init(&text);
+	bool ok =
+	    !tp_read_all(&text, STDIN_FILENO, NULL, "the values", REQUEST_BYTES_MOST * 16, &err);
+	for (char *at = text.data; ok && at && *at;) {
+		uint32_t count = 0;
+		double low;
+		double high;
+		const uint64_t first = strtoull(at, &at, 10);
+		for (; ok && *at && *at != '\n'; count++) {
+			ok = TP_GROW(values, room, count + 1);
+			char *end = at;
+			if (ok)
+				values[count] = strtod(at, &end);
+			ok = end != at;
+			at = end;
+		}
+		at += *at == '\n';
+		ok = ok && tp_bootstrap_median(values, count, first, &low, &high);
+		if (ok)
+			tp_buf_addf(lines, "%.17g %.17g\n", low, high);
+	}
+	free(values);
+	tp_buf_release(&text);
+	return ok;
+}
+
 static int run_part(int argc, char **argv)
 {
 	struct tp_buf lines;
@@ -213,6 +248,8 @@ static int run_part(int argc, char **argv)
 		ok = read_trace(argv[1], &lines);
 	else if (!strcmp(argv[0], ":hash") && argc == 2)
 		ok = hash_file(argv[1], &lines);
+	else if (!strcmp(argv[0], ":intervals") && argc == 1)
+		ok = add_intervals(&lines);
 	fwrite(lines.data, 1, lines.size, stdout);
 	ok = ok && !lines.failed;
 	tp_buf_release(&lines);

@@ -2,7 +2,6 @@
 """Plans, grids, results and tables of 'teeperf experiment', for e2e/experiment/plans."""
 import csv
 import os
-import statistics
 import sys
 import tempfile
 import unittest
@@ -45,6 +44,8 @@ post_run_args = ["-rf", "{{ output_directory }}/a.random"]
 """
 # The order of the first round by the program in C before this one.
 ORDER = [5, 1, 2, 0, 7, 9, 11, 10, 6, 4, 3, 8]
+# The same of an interval.
+INTERVAL = "0.5 4.5\n"
 REFUSED = [
     ('',
      '1:1: the plan has no tasks'),
@@ -192,23 +193,22 @@ class Plans(unittest.TestCase):
 
 
 class Results(unittest.TestCase):
-    def test_bootstrap(self):
+    def test_intervals(self):
         # The ends of the exact distribution of the median of 1 ... n, for odd n from binomials, for
         # even n by drawing all n^n samples: neighbours are further from 2.5 % than 9,999 samples
         # come by chance (five standard deviations).
+        runner = measure.Runner(os.environ["TEEPERF"])
         for count, low, high in ((3, 1, 3), (4, 1, 4), (5, 1, 5), (6, 1.5, 5.5), (7, 2, 6),
                                  (11, 3, 9), (13, 4, 10)):
-            for seed in range(3):
-                self.assertEqual(results.bootstrap(list(range(1, count + 1)), seed), (low, high))
-        self.assertEqual(results.bootstrap([1, 2], 1), (None, None))
-        self.assertEqual(results.bootstrap([4] * 4, 1), (4, 4))
-        for seed, count in ((0, 3), (2**64 - 1, 7), (12345, 1000)):
-            one, many = grid.Random(seed), results.draws(seed, count)
-            found = next(many) + next(many)
-            self.assertEqual(found, [one.below(count) for _ in found])
-        values = [1.5, 3.0, 9.25, 1e9]
-        self.assertEqual(results.median(values, 1, 2), statistics.median(values))
-        self.assertEqual(results.median([1.7e308] * 2, 0, 1), 1.7e308)
+            given = "".join("%d %s\n" % (seed, " ".join(map(str, range(1, count + 1))))
+                            for seed in range(5))
+            self.assertEqual(runner.part(":intervals", given=given), ("%.17g %.17g\n" %
+                                                                     (low, high)) * 5)
+        self.assertEqual(runner.part(":intervals", given="1 4 4 4 4\n"), "4 4\n")
+        self.assertIsNone(runner.part(":intervals", given="1 4 4\n"))
+        # As the seed has always drawn them.
+        self.assertEqual(runner.part(":intervals", given="18446744073709551615 0.1 0.25 0.5 0.75 "
+                                     "1.5 2.5 3.5 4.5 5.5 6.5\n"), INTERVAL)
 
     def test_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -155,8 +155,8 @@ class Runner:
         if code:
             raise Failure("'teeperf experiment :run' ended with %d" % code)
 
-    def part(self, what, path):
-        """What the command prints for WHAT of a file, or None."""
-        done = subprocess.run([self.teeperf, "experiment", what, path], stdout=subprocess.PIPE,
-                              stdin=subprocess.DEVNULL, check=False, process_group=0)
+    def part(self, *words, given=""):
+        """What another part of the command prints, or None."""
+        done = subprocess.run([self.teeperf, "experiment", *words], input=given.encode(),
+                              stdout=subprocess.PIPE, check=False, process_group=0)
         return None if done.returncode else done.stdout.decode(errors="replace")

@@ -2,75 +2,23 @@
 """Adds up what the runs have left: result.tsv of each -> Results, and its tables as CSV, Parquet
 and SQLite."""
 
-import array
 import contextlib
 import os
 import pathlib
 import re
 import sqlite3
+import statistics
 from collections import Counter, namedtuple
 
 import measure
 import parquet
 import text
-from grid import DEEP_TRACE, GAMMA, MASK, MEASURED, Random
+from grid import DEEP_TRACE, MEASURED
 from text import Failure
 
-SAMPLES = 9999
-# Positions of 2.5 % and 97.5 % among the sorted medians.
-LOW = (SAMPLES + 1) // 40 - 1
-HIGH = SAMPLES - 1 - LOW
-RUNS_LEAST = 3
-LANES = 1 << 15
-ONES = int.from_bytes((b"\1" + bytes(15)) * LANES, "little")
-LOW_HALVES = ONES * MASK
-STEPS = GAMMA * int.from_bytes(b"".join(i.to_bytes(16, "little") for i in range(1, LANES + 1)),
-                               "little")
+RUNS_LEAST = 3  # Of fewer there is no interval.
 
 Summary = namedtuple("Summary", "cell metric unit values median low high")
-
-
-def median(values, lower, upper):
-    """Of two positions in sorted values. Halved first, as two large numbers have no sum."""
-    return values[upper] if lower == upper else values[lower] / 2 + values[upper] / 2
-
-
-def draws(seed, count):
-    """Lists of numbers below COUNT as those of Random(SEED), without end: in lanes of 128 bits of
-    one large integer, as with a loop a plan would take a minute."""
-    while True:
-        z = STEPS + ONES * seed & LOW_HALVES
-        for shift, factor in ((30, 0xbf58476d1ce4e5b9), (27, 0x94d049bb133111eb), (31, 1)):
-            z = ((z ^ z >> shift) & LOW_HALVES) * factor & LOW_HALVES
-        found = array.array("Q", z.to_bytes(16 * LANES, "little"))[::2]
-        if max(found) >= MASK - MASK % count:
-            break  # Once in 2^64 / COUNT numbers; the loop knows what to do.
-        yield [of % count for of in found]
-        seed = seed + LANES * GAMMA & MASK
-    one = Random(seed)
-    while True:
-        yield [one.below(count)]
-
-
-def bootstrap(values, seed):
-    """The percentile bootstrap of the median of sorted VALUES: (low, high), or (None, None)."""
-    count = len(values)
-    if count < RUNS_LEAST:
-        return None, None
-    if values[0] == values[-1]:
-        return values[0], values[0]
-    lower, upper = (count - 1) // 2, count // 2
-    medians, drawn, at = [], [], 0
-    more = draws(seed, count)
-    for _ in range(SAMPLES):
-        while len(drawn) - at < count:
-            drawn, at = drawn[at:] + next(more), 0
-        # Positions have the order of the values.
-        sample = sorted(drawn[at:at + count])
-        at += count
-        medians.append(median(values, sample[lower], sample[upper]))
-    medians.sort()
-    return medians[LOW], medians[HIGH]
 
 
 class Results:
@@ -99,6 +47,7 @@ class Results:
         self.summaries = [self.summarize(cell, name, of_cell[cell]) for cell in experiment.cells
                           if cell in of_cell for name in self.figures
                           if any(name in of.metrics for of in of_cell[cell])]
+        self.add_intervals()
 
     def add_note(self, what, cell, runs):
         note = self.notes.setdefault(what, [cell, 0, 0])
@@ -107,10 +56,23 @@ class Results:
 
     def summarize(self, cell, name, of):
         values = sorted(one.metrics[name][1] for one in of if name in one.metrics)
-        # The same figures have the same interval, whatever else is in the plan.
-        seed = text.hash_text(text.hash_text(self.experiment.seed, name), cell.name)
-        middle = median(values, (len(values) - 1) // 2, len(values) // 2)
-        return Summary(cell, name, self.figures[name], values, middle, *bootstrap(values, seed))
+        return Summary(cell, name, self.figures[name], values, statistics.median(values), None,
+                       None)
+
+    def add_intervals(self):
+        """By the command, as 9,999 samples of each figure would take Python minutes."""
+        wanted = [i for i, of in enumerate(self.summaries) if len(of.values) >= RUNS_LEAST]
+        lines = []
+        for of in (self.summaries[i] for i in wanted):
+            # The same figures have the same interval, whatever else is in the plan.
+            seed = text.hash_text(text.hash_text(self.experiment.seed, of.metric), of.cell.name)
+            lines.append("%d %s\n" % (seed, " ".join("%.17g" % value for value in of.values)))
+        found = self.experiment.runner.part(":intervals", given="".join(lines)) if lines else ""
+        if found is None:
+            raise Failure("cannot make the intervals of medians")
+        for i, line in zip(wanted, found.splitlines()):
+            low, high = map(float, line.split())
+            self.summaries[i] = self.summaries[i]._replace(low=low, high=high)
 
     # ---- tables
 
