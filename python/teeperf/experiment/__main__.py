@@ -12,7 +12,7 @@ FLAGS..."""
 import sys
 
 if sys.version_info < (3, 11):
-    sys.exit("teeperf experiment: error: this needs Python 3.11 or later, and python3 is %d.%d: "
+    sys.exit("teeperf experiment: this needs Python 3.11 or later, and python3 is %d.%d: "
              "install a later one, or put it first in PATH" % sys.version_info[:2])
 
 # pylint: disable=wrong-import-position
