@@ -3,6 +3,7 @@
 #include "host_threads.h"
 
 #include "common/array.h"
+#include "common/chunks/records.h"
 
 #include <stdlib.h>
 
@@ -34,26 +35,12 @@ struct match {
 // The times of the events in WORDS, none before the one before it. Returns how many there are.
 static uint32_t find_times(const struct tp_chunk *chunk, const uint64_t *words, uint64_t *times)
 {
-	uint64_t high = chunk->first_time >> 32 << 32;
+	struct tp_record_cursor at = tp_records_begin(words, chunk->word_count, chunk->first_time);
 	uint64_t last = 0;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < chunk->word_count;) {
-		const uint64_t word = words[i++];
-		const uint32_t tagged = (uint32_t)(word >> 32);
-		const uint32_t low = (uint32_t)word;
-		const uint32_t left = chunk->word_count - i;
-		if (tagged >= TEEPERF_NAME_FIRST) {
-			const uint32_t kind = tagged & TEEPERF_KIND_MASK;
-			i += kind == TEEPERF_KIND_RESYNC;
-			if ((kind == TEEPERF_KIND_ENTER || kind == TEEPERF_KIND_EXIT) &&
-			    (high | low) >= last)
-				times[count++] = last = high | low;
-		} else if (tagged == TEEPERF_CONTROL_SYNC) {
-			high = (uint64_t)low << 32;
-		} else if (tagged == TEEPERF_CONTROL_COUNTS) {
-			i += low > TEEPERF_COUNTS_MAX || low > left / 2 ? left : low * 2;
-		}
-	}
+	for (struct tp_record record; tp_record_next(&at, &record);)
+		if (record.form <= TP_RECORD_EXIT && record.time >= last)
+			times[count++] = last = record.time;
 	return count;
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/array.h"
 #include "common/buf.h"
+#include "common/chunks/records.h"
 #include "common/clean.h"
 #include "common/hash.h"
 
@@ -154,54 +155,19 @@ static void add_text(struct scan *scan, uint32_t piece)
 	}
 }
 
-// How many words belong to the record at WORDS, COUNT being left in the chunk.
-static uint64_t words_of(const uint64_t *words, uint64_t count)
+static void scan_words(struct scan *scan, struct tp_record_cursor at)
 {
-	const uint32_t tagged = (uint32_t)(words[0] >> 32);
-	const uint32_t low = (uint32_t)words[0];
-	if (tagged >= TEEPERF_NAME_FIRST)
-		return (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC ? 2 : 1;
-	if (tagged != TEEPERF_CONTROL_COUNTS)
-		return 1;
-	// Nothing tells where the next record is.
-	return low > TEEPERF_COUNTS_MAX || low > (count - 1) / 2 ? count : 1 + UINT64_C(2) * low;
-}
-
-static void scan_words(
-    struct scan *scan, const uint64_t *words, uint64_t count, uint64_t first_time)
-{
-	uint64_t high = first_time >> 32 << 32;
-	for (uint64_t i = 0; i < count && !scan->code; i += words_of(words + i, count - i)) {
-		const uint32_t tagged = (uint32_t)(words[i] >> 32);
-		const uint32_t low = (uint32_t)words[i];
-		const uint64_t time = high | low;
-		if (tagged >= TEEPERF_NAME_FIRST) {
-			finish(scan);
-			if ((tagged & TEEPERF_KIND_MASK) != TEEPERF_KIND_UNTIMED &&
-			    time > scan->last)
-				scan->last = time;
+	for (struct tp_record record; !scan->code && tp_record_next(&at, &record);) {
+		if (record.tagged == TEEPERF_CONTROL_TEXT)
+			add_text(scan, record.value);
+		if (record.tagged == TEEPERF_CONTROL_TEXT || record.form == TP_RECORD_HIGH ||
+		    record.tagged == TEEPERF_CONTROL_PAD)
 			continue;
-		}
-		switch (tagged) {
-		case TEEPERF_CONTROL_SYNC:
-			high = (uint64_t)low << 32;
-			break;
-		case TEEPERF_CONTROL_PAD:
-			break;
-		case TEEPERF_CONTROL_TEXT:
-			add_text(scan, low);
-			break;
-		case TEEPERF_CONTROL_MARK:
-		case TEEPERF_CONTROL_PHASE_BEGIN:
-		case TEEPERF_CONTROL_PHASE_END:
-			finish(scan);
-			if (time > scan->last)
-				scan->last = time;
-			begin(scan, tagged, scan->last);
-			break;
-		default:
-			finish(scan);
-		}
+		finish(scan);
+		if (record.timed && record.form != TP_RECORD_BORDER && record.time > scan->last)
+			scan->last = record.time;
+		if (record.form == TP_RECORD_NAMED)
+			begin(scan, record.tagged, scan->last);
 	}
 }
 
@@ -219,7 +185,8 @@ static int scan_thread(
 		// The replay of the thread reports the damage.
 		if (code)
 			break;
-		scan_words(scan, reader->words, chunk->word_count, chunk->first_time);
+		scan_words(
+		    scan, tp_records_begin(reader->words, chunk->word_count, chunk->first_time));
 	}
 	finish(scan);
 	return scan->code;

@@ -4,6 +4,7 @@
 #include "modules.h"
 
 #include "common/array.h"
+#include "common/chunks/records.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -417,27 +418,21 @@ void tp_module_map_chunk(const struct tp_module_map *map, uint64_t *words, uint3
 {
 	if (!map->moves)
 		return;
-	uint64_t high = first_time >> 32 << 32;
+	struct tp_record_cursor at = tp_records_begin(words, count, first_time);
 	uint64_t number = 0;
 	uint32_t recent = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t tagged = (uint32_t)(words[i] >> 32);
-		const uint32_t low = (uint32_t)words[i];
-		if (tagged < TEEPERF_NAME_FIRST) {
-			if (tagged == TEEPERF_CONTROL_SYNC)
-				high = (uint64_t)low << 32;
-			else if (tagged == TEEPERF_CONTROL_MODULE)
-				number = low;
-			else if (tagged == TEEPERF_CONTROL_COUNTS) {
-				if (low > TEEPERF_COUNTS_MAX || low > (count - i - 1) / 2)
-					return; // as in the replay: the rest is not used
-				for (uint32_t j = 0; j < low; j++, i += 2)
-					words[i + 1] = move_address(map, words[i + 1], number);
-			}
+	for (struct tp_record record; tp_record_next(&at, &record);) {
+		const uint32_t tagged = record.tagged;
+		uint64_t *word = words + record.at;
+		if (tagged == TEEPERF_CONTROL_MODULE)
+			number = record.value;
+		if (record.form == TP_RECORD_PAIRS && !record.cut)
+			for (uint32_t i = 1; i < record.more_count; i += 2)
+				word[i] = move_address(map, word[i], number);
+		if (!tp_record_names(&record))
 			continue;
-		}
-		if ((tagged & TEEPERF_KIND_MASK) != TEEPERF_KIND_UNTIMED && (high | low) > *last)
-			*last = high | low;
+		if (record.timed && record.time > *last)
+			*last = record.time;
 		if (!is_in(map, recent, tagged))
 			recent = find_span(map->spans, map->span_count, tagged);
 		const struct tp_module_span *span = &map->spans[recent];
@@ -445,9 +440,9 @@ void tp_module_map_chunk(const struct tp_module_map *map, uint64_t *words, uint3
 			const struct tp_module_turn *turn =
 			    span->turn_count == 1 ? span->turns : find_turn(span, *last);
 			if (turn)
-				words[i] = (uint64_t)(tagged + (uint32_t)turn->move) << 32 | low;
+				*word =
+				    (uint64_t)(tagged + (uint32_t)turn->move) << 32 | record.value;
 		}
-		i += (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC;
 	}
 }
 
