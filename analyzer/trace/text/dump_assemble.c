@@ -242,13 +242,12 @@ static void do_timed(struct assembler *as, uint64_t time)
 		i++;
 	if (i == count) {
 		const struct tp_text_control *control = tp_text_control(0, word);
-		const bool is_named = control && control->low == TP_TEXT_NAMED;
-		const bool is_timed = is_named || (control && control->low == TP_TEXT_TIME);
+		const bool is_timed = control && tp_record_form_is_timed(control->form);
 		if (!is_timed)
 			tp_line_fail(line, "'%s' is not one of enter, exit, resync, leave", word);
 		set_time(as, time);
 		add_word(as, time, is_timed ? control->code : 0);
-		if (is_named)
+		if (is_timed && control->form == TP_RECORD_NAMED)
 			add_name(as);
 		return;
 	}
@@ -275,14 +274,14 @@ static void do_timed(struct assembler *as, uint64_t time)
 static void do_control(struct assembler *as, const char *word)
 {
 	const struct tp_text_control *control = tp_text_control(0, word);
-	if (!control || control->low >= TP_TEXT_TIME) {
+	if (!control || tp_record_form_is_timed(control->form)) {
 		tp_line_fail(&as->line, "'%s' is not a record", word);
 		return;
 	}
 	const uint64_t low =
-	    control->low == TP_TEXT_NUMBER ? tp_line_number(&as->line, UINT32_MAX) : 0;
+	    control->form == TP_RECORD_NOTHING ? 0 : tp_line_number(&as->line, UINT32_MAX);
 	add_word(as, low, control->code);
-	if (control->code == TEEPERF_CONTROL_SYNC)
+	if (control->form == TP_RECORD_HIGH)
 		as->high = low;
 }
 
@@ -300,8 +299,6 @@ static void do_record(struct assembler *as, const char *word)
 		value = tp_line_number(line, UINT64_MAX);
 		tp_buf_add(&as->body, &address, sizeof(address));
 		tp_buf_add(&as->body, &value, sizeof(value));
-	} else if (strcmp(word, "empty") == 0) {
-		add_word(as, 0, TEEPERF_CONTROL_EMPTY);
 	} else if (strcmp(word, "word") == 0) {
 		value = tp_line_number(line, UINT64_MAX);
 		tp_buf_add(&as->body, &value, sizeof(value));

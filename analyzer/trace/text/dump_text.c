@@ -24,36 +24,31 @@ static void add_bytes(struct tp_buf *out, const uint8_t *data, size_t size)
 	}
 }
 
-// The PAIRS pairs of words of a COUNTS record, if that many are there. Returns the number of their
-// words.
-static size_t add_counts(struct tp_buf *out, uint32_t pairs, const uint64_t *words, size_t left)
+static void add_counts(struct tp_buf *out, const uint64_t *words, uint32_t count)
 {
-	if (pairs > TEEPERF_COUNTS_MAX || pairs > left / 2)
-		return 0;
-	for (size_t i = 0; i < pairs; i++)
+	for (uint32_t i = 0; i < count; i += 2)
 		tp_buf_addf(out, "\t%s 0x%" PRIx64 " %" PRIu64 "\n",
-		    words[i * 2] & TEEPERF_COUNTS_SAMPLED ? "sampled" : "count",
-		    words[i * 2] & ~TEEPERF_COUNTS_SAMPLED, words[i * 2 + 1]);
-	return (size_t)pairs * 2;
+		    words[i] & TEEPERF_COUNTS_SAMPLED ? "sampled" : "count",
+		    words[i] & ~TEEPERF_COUNTS_SAMPLED, words[i + 1]);
 }
 
 // The name in the TEXT records at WORDS, COUNT words being left. Returns how many records that are,
 // 0: none, or not as the runtime writes them.
-static size_t add_name(struct tp_buf *out, const uint64_t *words, size_t count)
+static uint32_t add_name(struct tp_buf *out, const uint64_t *words, uint32_t count)
 {
-	size_t pieces = 0;
+	uint32_t pieces = 0;
 	while (pieces < count && words[pieces] >> 32 == TEEPERF_CONTROL_TEXT)
 		pieces++;
 	if (!pieces || !(uint32_t)words[pieces - 1])
 		return 0;
-	char *name = malloc(pieces * 4);
+	char *name = malloc((size_t)pieces * 4);
 	if (!name) {
 		out->failed = true;
 		return 0;
 	}
 	for (size_t i = 0; i < pieces; i++)
 		memcpy(name + i * 4, &(uint32_t){(uint32_t)words[i]}, 4);
-	size_t size = pieces * 4;
+	size_t size = (size_t)pieces * 4;
 	while (!name[size - 1])
 		size--;
 	tp_buf_add_char(out, ' ');
@@ -62,62 +57,56 @@ static size_t add_name(struct tp_buf *out, const uint64_t *words, size_t count)
 	return pieces;
 }
 
-// A mark, and the COUNT words behind it. Returns how many of them are its name.
-static size_t add_mark(struct tp_buf *out, const struct tp_text_control *control, uint64_t time,
-    const uint64_t *words, size_t count)
-{
-	tp_buf_addf(out, "\t%" PRIu64 " %s", time, control->word);
-	const size_t pieces = add_name(out, words, count);
-	tp_buf_add_char(out, '\n');
-	return pieces;
-}
-
-static void add_control(struct tp_buf *out, uint64_t word, uint64_t time)
-{
-	const uint32_t low = (uint32_t)word;
-	const struct tp_text_control *control = tp_text_control((uint32_t)(word >> 32), NULL);
-	if (!control || (control->low == TP_TEXT_NOTHING && low))
-		tp_buf_addf(out, "\tword 0x%016" PRIx64 "\n", word);
-	else if (control->low == TP_TEXT_TIME)
-		tp_buf_addf(out, "\t%" PRIu64 " %s\n", time, control->word);
-	else if (control->low == TP_TEXT_NUMBER)
-		tp_buf_addf(out, "\t%s %" PRIu32 "\n", control->word, low);
-	else
-		tp_buf_addf(out, "\t%s\n", control->word);
-}
-
-// One record; *i is its index and is moved on over the words that belong to it.
+// One record; AT is behind it, and goes on over the name of a mark.
 static void add_record(
-    struct tp_buf *out, const uint64_t *words, size_t count, size_t *i, uint64_t *high)
+    struct tp_buf *out, struct tp_record_cursor *at, const struct tp_record *record)
 {
 	static const char *const kinds[] = {"enter", "exit"};
-	const uint64_t word = words[*i];
-	const uint32_t name = (uint32_t)(word >> 32);
-	const uint32_t low = (uint32_t)word;
-	const uint32_t kind = name & TEEPERF_KIND_MASK;
-	const uint32_t address = name & ~TEEPERF_KIND_MASK;
-	const uint64_t time = *high | low;
-	const struct tp_text_control *control = tp_text_control(name, NULL);
-	if (control && control->low == TP_TEXT_NAMED) {
-		*i += add_mark(out, control, time, words + *i + 1, count - *i - 1);
-	} else if (name < TEEPERF_NAME_FIRST) {
-		add_control(out, word, time);
-		if (name == TEEPERF_CONTROL_SYNC)
-			*high = (uint64_t)low << 32;
-		else if (name == TEEPERF_CONTROL_COUNTS)
-			*i += add_counts(out, low, words + *i + 1, count - *i - 1);
-	} else if (kind == TEEPERF_KIND_UNTIMED && low == 0) {
-		tp_buf_addf(out, "\texit 0x%" PRIx32 "\n", address);
-	} else if (kind <= TEEPERF_KIND_EXIT) {
-		tp_buf_addf(out, "\t%" PRIu64 " %s 0x%" PRIx32 "\n", time, kinds[kind], address);
-	} else if (kind == TEEPERF_KIND_RESYNC && *i + 1 < count) {
-		const uint64_t to = words[++*i];
-		tp_buf_addf(out, "\t%" PRIu64 " %s 0x%" PRIx32 " %" PRIu64 "\n", time,
-		    to & TEEPERF_POSITION_LEAVES ? "leave" : "resync", address,
-		    to & ~TEEPERF_POSITION_LEAVES);
-	} else {
-		tp_buf_addf(out, "\tword 0x%016" PRIx64 "\n", word);
+	const struct tp_text_control *control = tp_text_control(record->tagged, NULL);
+	const uint32_t name = record->tagged & ~TEEPERF_KIND_MASK;
+	switch (record->form) {
+	case TP_RECORD_ENTER:
+	case TP_RECORD_EXIT:
+		tp_buf_addf(out, "\t%" PRIu64 " %s 0x%" PRIx32 "\n", record->time,
+		    kinds[record->form], name);
+		return;
+	case TP_RECORD_UNTIMED:
+		if (record->value)
+			break;
+		tp_buf_addf(out, "\texit 0x%" PRIx32 "\n", name);
+		return;
+	case TP_RECORD_RESYNC:
+		if (record->cut)
+			break;
+		tp_buf_addf(out, "\t%" PRIu64 " %s 0x%" PRIx32 " %" PRIu64 "\n", record->time,
+		    *record->more & TEEPERF_POSITION_LEAVES ? "leave" : "resync", name,
+		    *record->more & ~TEEPERF_POSITION_LEAVES);
+		return;
+	case TP_RECORD_NOTHING:
+		if (record->value || record->tagged == TEEPERF_CONTROL_EMPTY)
+			break;
+		tp_buf_addf(out, "\t%s\n", control->word);
+		return;
+	case TP_RECORD_NUMBER:
+	case TP_RECORD_HIGH:
+	case TP_RECORD_PAIRS:
+		tp_buf_addf(out, "\t%s %" PRIu32 "\n", control->word, record->value);
+		if (record->cut)
+			at->i = record->at + 1; // what is there is shown all the same
+		else
+			add_counts(out, record->more, record->more_count);
+		return;
+	case TP_RECORD_NAMED:
+	case TP_RECORD_BORDER:
+		tp_buf_addf(out, "\t%" PRIu64 " %s", record->time, control->word);
+		if (record->form == TP_RECORD_NAMED)
+			at->i += add_name(out, at->words + at->i, at->count - at->i);
+		tp_buf_add_char(out, '\n');
+		return;
+	case TP_RECORD_UNKNOWN:
+		break;
 	}
+	tp_buf_addf(out, "\tword 0x%08" PRIx32 "%08" PRIx32 "\n", record->tagged, record->value);
 }
 
 // LEVEL: 0, or the one that the chunk was packed with.
@@ -138,9 +127,9 @@ static void add_chunk(struct tp_buf *out, struct tp_bytes *bytes, uint32_t level
 	if (level)
 		tp_buf_addf(out, " packed=%" PRIu32, level);
 	tp_buf_add_char(out, '\n');
-	uint64_t high = chunk.first_time >> 32 << 32;
-	for (size_t i = 0; i < count; i++)
-		add_record(out, words, count, &i, &high);
+	struct tp_record_cursor at = tp_records_begin(words, (uint32_t)count, chunk.first_time);
+	for (struct tp_record record; tp_record_next(&at, &record);)
+		add_record(out, &at, &record);
 	free(words);
 }
 

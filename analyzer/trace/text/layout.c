@@ -212,23 +212,8 @@ const struct tp_text_section *tp_text_section(uint32_t type, const char *title)
 const struct tp_text_control *tp_text_control(uint32_t code, const char *word)
 {
 	static const struct tp_text_control controls[] = {
-	    {"sync", TEEPERF_CONTROL_SYNC, TP_TEXT_NUMBER},
-	    {"pad", TEEPERF_CONTROL_PAD, TP_TEXT_NOTHING},
-	    {"lost", TEEPERF_CONTROL_LOST, TP_TEXT_NUMBER},
-	    {"of-module", TEEPERF_CONTROL_MODULE, TP_TEXT_NUMBER},
-	    {"fork", TEEPERF_CONTROL_FORK, TP_TEXT_NUMBER},
-	    {"thread-end", TEEPERF_CONTROL_THREAD_END, TP_TEXT_NOTHING},
-	    {"counts", TEEPERF_CONTROL_COUNTS, TP_TEXT_NUMBER},
-	    {"call-out", TEEPERF_CONTROL_CALL_OUT, TP_TEXT_TIME},
-	    {"call-in", TEEPERF_CONTROL_CALL_IN, TP_TEXT_TIME},
-	    {"return-out", TEEPERF_CONTROL_RETURN_OUT, TP_TEXT_TIME},
-	    {"return-in", TEEPERF_CONTROL_RETURN_IN, TP_TEXT_TIME},
-	    {"crossing", TEEPERF_CONTROL_CROSSING, TP_TEXT_NUMBER},
-	    {"left", TEEPERF_CONTROL_LEFT, TP_TEXT_NUMBER},
-	    {"mark", TEEPERF_CONTROL_MARK, TP_TEXT_NAMED},
-	    {"phase-begin", TEEPERF_CONTROL_PHASE_BEGIN, TP_TEXT_NAMED},
-	    {"phase-end", TEEPERF_CONTROL_PHASE_END, TP_TEXT_NAMED},
-	    {"text", TEEPERF_CONTROL_TEXT, TP_TEXT_NUMBER},
+#define TP_CONTROL(name, form, word, kind) {word, TEEPERF_CONTROL_##name, TP_RECORD_##form},
+#include "common/chunks/records.def"
 	};
 	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
 		if (word ? strcmp(controls[i].word, word) == 0 : controls[i].code == code)

@@ -8,6 +8,7 @@
 #define TP_TEXT_LINE_H
 
 #include "common/buf.h"
+#include "common/chunks/records.h"
 #include "common/err.h"
 
 #include <stdbool.h>
@@ -117,8 +118,7 @@ const struct tp_text_section *tp_text_section(uint32_t type, const char *title);
 struct tp_text_control {
 	const char *word;
 	uint32_t code;
-	/* What its lower half is. NAMED: a time, too, of a record that a name may follow */
-	enum { TP_TEXT_NOTHING, TP_TEXT_NUMBER, TP_TEXT_TIME, TP_TEXT_NAMED } low;
+	enum tp_record_form form;
 };
 
 /* By code, or by word if that is not NULL. NULL: there is none. */
