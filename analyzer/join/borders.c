@@ -3,6 +3,7 @@
 #include "splice.h"
 
 #include "common/array.h"
+#include "common/chunks/records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,44 +100,26 @@ static bool look(
     struct search *search, const struct tp_chunk *chunk, uint32_t index, const uint64_t *words)
 {
 	struct tp_borders *borders = search->borders;
-	uint64_t high = chunk->first_time >> 32 << 32;
-	for (uint32_t i = 0; i < chunk->word_count; i++) {
-		const uint32_t tagged = (uint32_t)(words[i] >> 32);
-		const uint32_t low = (uint32_t)words[i];
-		const uint32_t kind = tagged & TEEPERF_KIND_MASK;
-		if (tagged >= TEEPERF_NAME_FIRST) {
-			search->events = true;
-			if (kind != TEEPERF_KIND_UNTIMED && (high | low) > borders->last)
-				borders->last = high | low;
-			borders->resyncs |= kind == TEEPERF_KIND_RESYNC;
-			i += kind == TEEPERF_KIND_RESYNC;
-		} else if (tagged == TEEPERF_CONTROL_SYNC) {
-			high = (uint64_t)low << 32;
-		} else if (tagged == TEEPERF_CONTROL_COUNTS) {
-			if (low > TEEPERF_COUNTS_MAX || low > (chunk->word_count - i - 1) / 2)
-				return true; // nothing tells where the next record is
-			i += 2 * low;
-		} else if (tagged >= TEEPERF_CONTROL_CALL_OUT &&
-			   tagged <= TEEPERF_CONTROL_RETURN_IN) {
+	struct tp_record_cursor at = tp_records_begin(words, chunk->word_count, chunk->first_time);
+	for (struct tp_record record; tp_record_next(&at, &record);) {
+		if (record.timed && record.time > borders->last)
+			borders->last = record.time;
+		search->events |= tp_record_names(&record);
+		borders->resyncs |= record.form == TP_RECORD_RESYNC;
+		if (record.form == TP_RECORD_BORDER) {
 			const struct tp_border border = {
-			    .time = (high | low) > borders->last ? high | low : borders->last,
+			    .time = borders->last,
 			    .chunk = index,
-			    .word = i,
+			    .word = record.at,
 			    .partner = TP_BORDER_NONE,
 			    .match = TP_BORDER_NONE,
-			    .kind = (uint16_t)tagged,
+			    .kind = (uint16_t)record.tagged,
 			};
-			borders->last = border.time;
 			if (!add(search, &border))
 				return false;
-		} else if (tagged == TEEPERF_CONTROL_MARK ||
-			   tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
-			   tagged == TEEPERF_CONTROL_PHASE_END) {
-			if ((high | low) > borders->last)
-				borders->last = high | low;
-		} else if (tagged == TEEPERF_CONTROL_CROSSING && borders->count &&
+		} else if (record.tagged == TEEPERF_CONTROL_CROSSING && borders->count &&
 			   !borders->items[search->current].number) {
-			borders->items[search->current].number = low;
+			borders->items[search->current].number = record.value;
 		}
 	}
 	return true;

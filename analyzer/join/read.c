@@ -51,10 +51,10 @@ static void enter_chunk(struct tp_join_cursor *cursor, uint32_t chunk)
 {
 	const struct tp_thread *thread = &cursor->chunks->trace->threads[cursor->thread];
 	cursor->chunk = chunk;
-	cursor->at = 0;
 	cursor->module = 0;
 	if (chunk < thread->chunk_count)
-		cursor->high = thread->chunks[chunk].first_time >> 32 << 32;
+		cursor->at = tp_records_begin(
+		    NULL, thread->chunks[chunk].word_count, thread->chunks[chunk].first_time);
 }
 
 void tp_join_cursor_init(
@@ -67,85 +67,51 @@ void tp_join_cursor_init(
 void tp_join_cursor_jump(struct tp_join_cursor *cursor, const struct tp_border *border)
 {
 	enter_chunk(cursor, border->chunk);
-	cursor->at = border->word + 1;
-	cursor->high = border->time >> 32 << 32;
+	cursor->at.i = border->word + 1;
+	cursor->at.high = border->time >> 32 << 32;
 	cursor->last = border->time;
-}
-
-// What the record at hand is; false: it says nothing.
-static bool look(struct tp_join_cursor *cursor, const uint64_t *words, uint32_t count,
-    struct tp_join_record *record)
-{
-	const uint32_t low = (uint32_t)record->word;
-	const uint32_t kind = record->tagged & TEEPERF_KIND_MASK;
-	const bool names = record->tagged >= TEEPERF_NAME_FIRST;
-	record->border = record->tagged >= TEEPERF_CONTROL_CALL_OUT &&
-			 record->tagged <= TEEPERF_CONTROL_RETURN_IN;
-	record->marks = record->tagged == TEEPERF_CONTROL_MARK ||
-			record->tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
-			record->tagged == TEEPERF_CONTROL_PHASE_END;
-	record->timed = record->border || record->marks || (names && kind != TEEPERF_KIND_UNTIMED);
-	if (record->timed) {
-		const uint64_t time = cursor->high | low;
-		cursor->last = time > cursor->last ? time : cursor->last;
-	}
-	record->time = cursor->last;
-	if (names && kind == TEEPERF_KIND_RESYNC) {
-		if (cursor->at >= count)
-			return false;
-		record->raw = words[cursor->at++];
-		return true;
-	}
-	switch (record->tagged) {
-	case TEEPERF_CONTROL_EMPTY:
-	case TEEPERF_CONTROL_PAD:
-		return false;
-	case TEEPERF_CONTROL_SYNC:
-		cursor->high = (uint64_t)low << 32;
-		return false;
-	case TEEPERF_CONTROL_MODULE:
-		cursor->module = low;
-		return false;
-	case TEEPERF_CONTROL_COUNTS:
-		if (low > TEEPERF_COUNTS_MAX || low > (count - cursor->at) / 2) {
-			cursor->at = count;
-			return false;
-		}
-		record->pairs = 2 * low;
-		record->module = cursor->module;
-		cursor->at += 2 * low;
-		return true;
-	default:
-		return true;
-	}
 }
 
 int tp_join_cursor_next(
     struct tp_join_cursor *cursor, struct tp_join_record *record, struct tp_err *err)
 {
 	const struct tp_thread *thread = &cursor->chunks->trace->threads[cursor->thread];
-	for (;;) {
-		if (cursor->chunk >= thread->chunk_count)
-			return 0;
+	while (cursor->chunk < thread->chunk_count) {
 		const struct tp_chunk *chunk = &thread->chunks[cursor->chunk];
-		if (cursor->at >= chunk->word_count) {
+		struct tp_record from;
+		if (cursor->at.i < chunk->word_count) {
+			cursor->at.words =
+			    tp_join_chunks_get(cursor->chunks, cursor->thread, cursor->chunk, err);
+			if (!cursor->at.words)
+				return err->code;
+		}
+		if (!tp_record_next(&cursor->at, &from)) {
 			enter_chunk(cursor, cursor->chunk + 1);
 			continue;
 		}
-		const uint64_t *words =
-		    tp_join_chunks_get(cursor->chunks, cursor->thread, cursor->chunk, err);
-		if (!words)
-			return err->code;
-		const uint32_t at = cursor->at++;
+		if (from.timed && from.time > cursor->last)
+			cursor->last = from.time;
+		if (from.tagged == TEEPERF_CONTROL_MODULE)
+			cursor->module = from.value;
+		if (from.cut || from.form == TP_RECORD_HIGH ||
+		    from.tagged == TEEPERF_CONTROL_EMPTY || from.tagged == TEEPERF_CONTROL_PAD ||
+		    from.tagged == TEEPERF_CONTROL_MODULE)
+			continue;
 		*record = (struct tp_join_record){
-		    .word = words[at],
-		    .tagged = (uint32_t)(words[at] >> 32),
-		    .chunk = cursor->chunk,
-		    .at = at,
+		    .time = cursor->last,
 		    .position = (chunk->sequence << TEEPERF_CHUNK_SHIFT_DEFAULT) +
-				sizeof(struct teeperf_chunk) + (uint64_t)at * 8,
+				sizeof(struct teeperf_chunk) + (uint64_t)from.at * 8,
+		    .tagged = from.tagged,
+		    .value = from.value,
+		    .chunk = cursor->chunk,
+		    .at = from.at,
+		    .raw = from.form == TP_RECORD_RESYNC ? *from.more : 0,
+		    .module = cursor->module,
+		    .pairs = from.form == TP_RECORD_PAIRS ? from.more_count : 0,
+		    .form = from.form,
+		    .timed = from.timed,
 		};
-		if (look(cursor, words, chunk->word_count, record))
-			return 1;
+		return 1;
 	}
+	return 0;
 }

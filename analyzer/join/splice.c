@@ -44,7 +44,7 @@ void tp_splice_release(struct tp_splice *splice)
 
 static int advance(struct tp_splice *splice)
 {
-	if (splice->has_next && splice->next.border)
+	if (splice->has_next && splice->next.form == TP_RECORD_BORDER)
 		splice->border++;
 	const int code = tp_join_cursor_next(&splice->at, &splice->next, splice->err);
 	splice->has_next = code > 0;
@@ -94,9 +94,7 @@ static int copy(struct tp_splice *splice)
 {
 	const struct tp_join_record *record = &splice->next;
 	struct tp_join_writer *writer = &splice->writer;
-	const uint32_t low = (uint32_t)record->word;
-	const bool names = record->tagged >= TEEPERF_NAME_FIRST;
-	if (names && (record->tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC) {
+	if (record->form == TP_RECORD_RESYNC) {
 		tp_join_writer_resync(
 		    writer, record->tagged, record->time, map_position(splice, record->raw));
 	} else if (record->timed) {
@@ -104,7 +102,7 @@ static int copy(struct tp_splice *splice)
 		if (splice->host_borders[splice->at.thread].resyncs &&
 		    !note_run(splice, record->position, position))
 			return no_memory(splice);
-	} else if (record->tagged == TEEPERF_CONTROL_COUNTS) {
+	} else if (record->form == TP_RECORD_PAIRS) {
 		const uint64_t *words = tp_join_chunks_get(
 		    &splice->host, splice->at.thread, record->chunk, splice->err);
 		if (!words)
@@ -113,14 +111,14 @@ static int copy(struct tp_splice *splice)
 		    writer, record->module, words + record->at + 1, record->pairs);
 	} else if (record->tagged != TEEPERF_CONTROL_CROSSING) {
 		// (Which has done its work, and would be taken for one of another record's.)
-		tp_join_writer_plain(writer, record->tagged, low);
+		tp_join_writer_plain(writer, record->tagged, record->value);
 	}
 	return 0;
 }
 
 static bool is_border(const struct tp_splice *splice)
 {
-	return splice->next.border &&
+	return splice->next.form == TP_RECORD_BORDER &&
 	       splice->border < splice->host_borders[splice->at.thread].count;
 }
 
@@ -182,10 +180,9 @@ static int host_call(struct tp_splice *splice, uint32_t end)
 // How many of the host's calls are open behind RECORD, of those that began where none of DEPTH was.
 static uint32_t depth_behind(const struct tp_join_record *record, uint32_t depth)
 {
-	const uint32_t kind = record->tagged & TEEPERF_KIND_MASK;
-	if (record->tagged < TEEPERF_NAME_FIRST || kind == TEEPERF_KIND_RESYNC)
+	if (record->form >= TP_RECORD_RESYNC)
 		return depth;
-	return kind == TEEPERF_KIND_ENTER ? depth + 1 : depth - (depth > 0);
+	return record->form == TP_RECORD_ENTER ? depth + 1 : depth - (depth > 0);
 }
 
 /*
@@ -224,7 +221,7 @@ static int host_part(
 			if (marked || next->time > until || (next->time == until && some && !last))
 				return 0;
 		}
-		some |= next->tagged >= TEEPERF_NAME_FIRST;
+		some |= next->form <= TP_RECORD_RESYNC;
 		depth = depth_behind(next, depth);
 		code = step(splice);
 	}
@@ -274,7 +271,7 @@ static int tee_records(
 	tp_join_cursor_jump(&cursor, &tee->items[first]);
 	while ((code = tp_join_cursor_next(&cursor, &record, splice->err)) > 0) {
 		code = 0;
-		if (record.border) {
+		if (record.form == TP_RECORD_BORDER) {
 			if (next >= tee_end)
 				break;
 			if (tee->items[next].kind == TEEPERF_CONTROL_CALL_OUT)

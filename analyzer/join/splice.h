@@ -7,6 +7,7 @@
 #define TP_JOIN_SPLICE_H
 
 #include "analyzer/join/join.h"
+#include "common/chunks/records.h"
 
 /* ---- borders */
 
@@ -91,19 +92,19 @@ uint64_t tp_join_names_address(const struct tp_join_names *names, uint64_t addre
  * ---- the records of a thread one by one, with their times and positions, and what belongs to them
  */
 
+/* As struct tp_record, but without pointers into a chunk. */
 struct tp_join_record {
-	uint64_t word;
 	uint64_t time;     /* of the record, or of the last one that has one */
 	uint64_t position; /* log.h */
-	uint32_t tagged;   /* its upper half */
+	uint32_t tagged;
+	uint32_t value;
 	uint32_t chunk;
 	uint32_t at;     /* its place in the chunk */
 	uint64_t raw;    /* the word behind a RESYNC */
 	uint32_t module; /* of a COUNTS record, 0: not known */
 	uint32_t pairs;  /* the same: words behind it, from place `at` + 1 on */
+	enum tp_record_form form;
 	bool timed;
-	bool border; /* CALL_OUT to RETURN_IN */
-	bool marks;  /* MARK, PHASE_BEGIN, PHASE_END: its name follows in TEXT records */
 };
 
 /*
@@ -134,8 +135,7 @@ struct tp_join_cursor {
 	struct tp_join_chunks *chunks;
 	uint32_t thread;
 	uint32_t chunk;
-	uint32_t at;
-	uint64_t high;
+	struct tp_record_cursor at; /* in the chunk, whose words it gets at each record */
 	uint64_t last;
 	uint32_t module;
 };

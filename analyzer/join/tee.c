@@ -75,16 +75,14 @@ static void resync(struct tp_splice *splice, uint64_t raw, uint32_t base, uint64
 int tp_join_tee_record(
     struct tp_splice *splice, const struct tp_join_record *record, uint32_t base, uint64_t limit)
 {
-	const uint32_t kind = record->tagged & TEEPERF_KIND_MASK;
-	if (record->tagged < TEEPERF_NAME_FIRST) {
-		if (record->marks) {
+	if (record->form > TP_RECORD_RESYNC) {
+		if (record->form == TP_RECORD_NAMED) {
 			const uint64_t time = fit(splice, record->time, limit);
 			tp_join_tee_settle(splice, time);
 			tp_join_writer_time(&splice->writer, record->tagged, time);
 		} else if (record->tagged == TEEPERF_CONTROL_LOST ||
 			   record->tagged == TEEPERF_CONTROL_TEXT) {
-			tp_join_writer_plain(
-			    &splice->writer, record->tagged, (uint32_t)record->word);
+			tp_join_writer_plain(&splice->writer, record->tagged, record->value);
 		}
 		return 0;
 	}
@@ -94,7 +92,7 @@ int tp_join_tee_record(
 		splice->counts->dropped++;
 		return 0;
 	}
-	if (kind == TEEPERF_KIND_UNTIMED) {
+	if (record->form == TP_RECORD_UNTIMED) {
 		const uint32_t count = count_to(splice, name, base);
 		splice->pending += count;
 		splice->counts->unmatched += !count;
@@ -102,11 +100,11 @@ int tp_join_tee_record(
 	}
 	const uint64_t time = fit(splice, record->time, limit);
 	tp_join_tee_settle(splice, time);
-	if (kind == TEEPERF_KIND_RESYNC) {
+	if (record->form == TP_RECORD_RESYNC) {
 		resync(splice, record->raw, base, time);
 		return 0;
 	}
-	if (kind == TEEPERF_KIND_ENTER) {
+	if (record->form == TP_RECORD_ENTER) {
 		if (!push(splice, name, record->position))
 			return tp_err_set(splice->err, TP_ERR_MEMORY,
 			    splice->tee.trace->source.name,
@@ -198,9 +196,9 @@ int tp_splice_rest(struct tp_splice *splice, uint32_t thread)
 	tp_join_cursor_init(&cursor, &splice->tee, thread);
 	while ((code = tp_join_cursor_next(&cursor, &record, splice->err)) > 0) {
 		code = 0;
-		if (record.border && border < rest.borders->count)
+		if (record.form == TP_RECORD_BORDER && border < rest.borders->count)
 			cross(splice, &rest, border++);
-		else if (record.tagged == TEEPERF_CONTROL_COUNTS)
+		else if (record.form == TP_RECORD_PAIRS)
 			code = add_counts(splice, &record, thread);
 		else if (!is_joined(&rest))
 			code = tp_join_tee_record(splice, &record,
