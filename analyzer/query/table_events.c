@@ -3,6 +3,7 @@
 #include "analyzer/query/sql.h"
 
 #include "analyzer/trace/tracefile.h"
+#include "common/chunks/records.h"
 
 enum { SEQ, THREAD, KIND, TIME, FN, VALUE, TID };
 
@@ -33,13 +34,10 @@ struct cursor {
 	uint32_t thread;
 	uint32_t last_thread; // behind the last one that is wanted
 	uint64_t chunk;
-	uint32_t word; // in the chunk; its count: the next chunk is to be read
-	uint32_t word_count;
+	struct tp_record_cursor at; // in the chunk; at its end: the next chunk is to be read
 	uint64_t sequence;
-	uint64_t high;      // upper half of the time
-	uint64_t last_time; // for the module map
-	uint64_t record;    // at hand
-	uint64_t next;      // the word behind it
+	uint64_t last_time;      // for the module map
+	struct tp_record record; // at hand
 };
 
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
@@ -93,9 +91,8 @@ static int next_chunk(struct cursor *cursor, bool *found)
 			return tp_sql_fail(cursor->base.base.pVtab, code, &err);
 		tp_module_map_chunk(&trace->map, cursor->reader.words, chunk->word_count,
 		    chunk->first_time, &cursor->last_time);
-		cursor->word = 0;
-		cursor->word_count = chunk->word_count;
-		cursor->high = chunk->first_time >> 32 << 32;
+		cursor->at =
+		    tp_records_begin(cursor->reader.words, chunk->word_count, chunk->first_time);
 		*found = chunk->word_count != 0;
 		if (*found)
 			return SQLITE_OK;
@@ -107,30 +104,14 @@ static int next_chunk(struct cursor *cursor, bool *found)
 static int take(struct cursor *cursor)
 {
 	cursor->base.row = NULL;
-	while (cursor->word >= cursor->word_count) {
+	while (!tp_record_next(&cursor->at, &cursor->record)) {
 		bool found;
 		const int code = next_chunk(cursor, &found);
 		if (code || !found)
 			return code;
 	}
 	cursor->base.row = cursor;
-	const uint64_t *words = cursor->reader.words;
-	const uint32_t left = cursor->word_count - cursor->word - 1;
-	cursor->record = words[cursor->word++];
 	cursor->base.id = (int64_t)cursor->sequence++;
-	cursor->next = 0;
-	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
-	const uint32_t low = (uint32_t)cursor->record;
-	if (tagged == TEEPERF_CONTROL_SYNC) {
-		cursor->high = (uint64_t)low << 32;
-	} else if (tagged == TEEPERF_CONTROL_COUNTS) {
-		// Pairs of words that are no records follow; with an impossible number nothing is
-		// known.
-		cursor->word += low > TEEPERF_COUNTS_MAX || low > left / 2 ? left : low * 2;
-	} else if (tagged >= TEEPERF_NAME_FIRST &&
-		   (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC && left) {
-		cursor->next = words[cursor->word++];
-	}
 	return SQLITE_OK;
 }
 
@@ -145,7 +126,7 @@ static int filter(
 	cursor->thread = 0;
 	cursor->last_thread = data->analysis->thread_count;
 	cursor->chunk = cursor->sequence = cursor->last_time = 0;
-	cursor->word = cursor->word_count = 0;
+	cursor->at = (struct tp_record_cursor){0};
 	int64_t number;
 	if ((plan & PLAN_THREAD) && argc && tp_sql_bound(argv[0], true, &number)) {
 		while (cursor->thread < cursor->last_thread &&
@@ -166,16 +147,16 @@ static int next_row(sqlite3_vtab_cursor *base)
 	return take((struct cursor *)(void *)base);
 }
 
-static const char *kind_of(uint64_t record)
+static const char *kind_of(const struct tp_record *record)
 {
 	static const char *const kinds[] = {"enter", "exit", "untimed", "resync"};
-	static const char *const controls[] = {"empty", "sync", "pad", "lost", "mark", "module",
-	    "fork", "end", "counts", "call_out", "call_in", "return_out", "return_in", "crossing",
-	    "left", "phase_begin", "phase_end", "text"};
-	const uint32_t tagged = (uint32_t)(record >> 32);
-	if (tagged >= TEEPERF_NAME_FIRST)
-		return kinds[tagged & TEEPERF_KIND_MASK];
-	return tagged < sizeof(controls) / sizeof(controls[0]) ? controls[tagged] : "other";
+	static const char *const controls[] = {
+#define TP_CONTROL(name, form, word, kind) [TEEPERF_CONTROL_##name] = kind,
+#include "common/chunks/records.def"
+	};
+	return tp_record_names(record)             ? kinds[record->form]
+	       : record->form == TP_RECORD_UNKNOWN ? "other"
+						   : controls[record->tagged];
 }
 
 // The function that the record names.
@@ -193,19 +174,17 @@ static struct tp_cell function_of(const struct cursor *cursor, uint32_t name)
 	    tp_cell_number(index));
 }
 
-static struct tp_cell value_of(const struct cursor *cursor)
+static struct tp_cell value_of(const struct tp_record *record)
 {
-	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
-	switch (tagged) {
+	switch (record->tagged) {
 	case TEEPERF_CONTROL_LOST:
 	case TEEPERF_CONTROL_COUNTS:
 	case TEEPERF_CONTROL_FORK:
 	case TEEPERF_CONTROL_CROSSING:
-		return tp_cell_number((uint32_t)cursor->record);
+		return tp_cell_number(record->value);
 	default:
-		return tp_cell_if(tagged >= TEEPERF_NAME_FIRST &&
-				      (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC,
-		    tp_cell_number((int64_t)cursor->next));
+		return tp_cell_if(record->form == TP_RECORD_RESYNC,
+		    tp_cell_number(record->more_count ? (int64_t)*record->more : 0));
 	}
 }
 
@@ -213,28 +192,23 @@ static struct tp_cell value(struct tp_relation_data *data, const void *row, uint
 {
 	const struct cursor *cursor = row;
 	const struct tp_thread *thread = data->analysis->threads[cursor->thread].thread;
-	const uint32_t tagged = (uint32_t)(cursor->record >> 32);
-	const bool names = tagged >= TEEPERF_NAME_FIRST;
-	const bool marks = tagged == TEEPERF_CONTROL_MARK ||
-			   tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
-			   tagged == TEEPERF_CONTROL_PHASE_END;
+	const struct tp_record *record = &cursor->record;
 	switch (column) {
 	case SEQ:
 		return tp_cell_number(cursor->base.id);
 	case THREAD:
 		return tp_cell_number(thread->number);
 	case KIND:
-		return tp_cell_text(kind_of(cursor->record));
+		return tp_cell_text(kind_of(record));
 	case TIME:
-		return tp_cell_at(data,
-		    marks || (names && (tagged & TEEPERF_KIND_MASK) != TEEPERF_KIND_UNTIMED),
-		    cursor->high | (uint32_t)cursor->record);
+		return tp_cell_at(
+		    data, record->timed && record->form != TP_RECORD_BORDER, record->time);
 	case FN:
-		if (!names)
+		if (!tp_record_names(record))
 			return (struct tp_cell){.type = TP_CELL_NULL};
-		return function_of(cursor, tagged & ~TEEPERF_KIND_MASK);
+		return function_of(cursor, record->tagged & ~TEEPERF_KIND_MASK);
 	case VALUE:
-		return value_of(cursor);
+		return value_of(record);
 	default:
 		return tp_cell_count(thread->os_tid);
 	}
