@@ -2,6 +2,8 @@
 // Calls and own time of each function, chunk by chunk.
 #include "learn.h"
 
+#include "common/chunks/records.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,33 +123,18 @@ static void resume(struct walk *walk, uint64_t position, uint64_t now)
 
 static void read_records(struct tp_learn *learn, const struct teeperf_chunk *chunk)
 {
-	const uint64_t *words = (const void *)chunk;
-	const uint64_t count = chunk->used / 8;
-	const uint64_t begin = chunk->sequence << TEEPERF_CHUNK_SHIFT_DEFAULT;
-	uint64_t upper = chunk->first_time & ~(uint64_t)UINT32_MAX;
+	const uint64_t begin = (chunk->sequence << TEEPERF_CHUNK_SHIFT_DEFAULT) + sizeof(*chunk);
+	struct tp_record_cursor at = tp_records_begin((const uint64_t *)(chunk + 1),
+	    (uint32_t)(chunk->used / 8 - HEADER_WORDS), chunk->first_time);
 	struct walk walk = {.learn = learn};
-	for (uint64_t i = HEADER_WORDS; i < count; i++) {
-		const uint32_t tagged = (uint32_t)(words[i] >> 32);
-		const uint32_t low = (uint32_t)words[i];
-		const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
-		const uint64_t now = upper | low;
-		if (tagged == TEEPERF_CONTROL_SYNC)
-			upper = (uint64_t)low << 32;
-		else if (tagged == TEEPERF_CONTROL_COUNTS)
-			i += 2 * (uint64_t)low;
-		if (tagged < TEEPERF_NAME_FIRST)
-			continue;
-		switch (tagged & TEEPERF_KIND_MASK) {
-		case TEEPERF_KIND_ENTER:
-			enter(&walk, name, now, begin + 8 * i);
-			break;
-		case TEEPERF_KIND_RESYNC:
-			if (++i < count)
-				resume(&walk, words[i], now);
-			break;
-		default:
-			leave(&walk, name, now, (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_EXIT);
-		}
+	for (struct tp_record record; tp_record_next(&at, &record);) {
+		const uint32_t name = record.tagged & ~TEEPERF_KIND_MASK;
+		if (record.form == TP_RECORD_ENTER)
+			enter(&walk, name, record.time, begin + 8 * (uint64_t)record.at);
+		else if (record.form == TP_RECORD_RESYNC && !record.cut)
+			resume(&walk, *record.more, record.time);
+		else if (record.form <= TP_RECORD_UNTIMED)
+			leave(&walk, name, record.time, record.timed);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/chunks/records.h"
 #include "common/read_all.h"
 #include "recorder/region/region.h"
 
@@ -25,24 +26,16 @@ static uint64_t add(uint64_t a, uint64_t b)
 // trusted.
 static struct events count_events(const struct teeperf_chunk *chunk, uint64_t size)
 {
-	const uint64_t *words = (const uint64_t *)(const void *)chunk;
-	const uint64_t end = size / 8;
+	const uint64_t words = size < sizeof(*chunk) ? 0 : (size - sizeof(*chunk)) / 8;
+	struct tp_record_cursor at =
+	    tp_records_begin((const uint64_t *)(chunk + 1), (uint32_t)words, 0);
 	struct events sum = {0};
-	for (uint64_t i = sizeof(*chunk) / 8; i < end; i++) {
-		const uint32_t tagged = (uint32_t)(words[i] >> 32);
-		if (tagged >= TEEPERF_NAME_FIRST) {
-			const bool resync = (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC;
-			sum.events += !resync;
-			i += resync; // a raw word follows
-		} else if (tagged == TEEPERF_CONTROL_COUNTS) {
-			uint64_t pairs = words[i] & UINT32_MAX;
-			for (; pairs && i + 2 < end; pairs--) {
-				sum.calls = add(sum.calls, words[i + 1] ? words[i + 2] : 0);
-				i += 2;
-			}
-			if (pairs)
-				break; // half a pair is no event
-		}
+	for (struct tp_record record; tp_record_next(&at, &record);) {
+		sum.events += record.form < TP_RECORD_RESYNC;
+		// If it is cut, those that are there; half a pair is no event.
+		for (uint32_t i = 1; record.form == TP_RECORD_PAIRS && i < record.more_count;
+		     i += 2)
+			sum.calls = add(sum.calls, record.more[i - 1] ? record.more[i] : 0);
 	}
 	return sum;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/chunks/records.h"
 
 enum {
 	HEADER_WORDS = sizeof(struct teeperf_chunk) / 8,
@@ -57,20 +58,11 @@ int tp_chunk_key_compare(const void *a, const void *b)
 
 uint32_t tp_rings_whole(const uint64_t *words, uint32_t count)
 {
-	uint32_t at = 0;
-	while (at < count) {
-		const uint32_t tagged = (uint32_t)(words[at] >> 32);
-		uint64_t size = 1;
-		if (tagged == TEEPERF_CONTROL_COUNTS)
-			size += 2 * (words[at] & UINT32_MAX);
-		else if (tagged >= TEEPERF_NAME_FIRST &&
-			 (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC)
-			size++;
-		if (size > count - at)
-			break;
-		at += (uint32_t)size;
-	}
-	return at;
+	struct tp_record_cursor at = tp_records_begin(words, count, 0);
+	for (struct tp_record record; tp_record_next(&at, &record);)
+		if (record.cut)
+			return record.at;
+	return count;
 }
 
 static bool is_still(const struct tp_region *region, const struct tp_chunk_key *held)
@@ -88,10 +80,8 @@ void tp_rings_complete_mark(const uint64_t *from, uint64_t *to)
 	uint64_t text = words;
 	while (text > HEADER_WORDS && is_text(to[text - 1]))
 		text--;
-	const uint32_t tagged = text > HEADER_WORDS ? (uint32_t)(to[text - 1] >> 32) : 0;
-	const bool marks = tagged == TEEPERF_CONTROL_MARK ||
-			   tagged == TEEPERF_CONTROL_PHASE_BEGIN ||
-			   tagged == TEEPERF_CONTROL_PHASE_END;
+	const bool marks = text > HEADER_WORDS &&
+			   tp_record_form_of((uint32_t)(to[text - 1] >> 32)) == TP_RECORD_NAMED;
 	for (; marks && text < TP_REGION_CHUNK_SIZE / 8; text++) {
 		const uint64_t word = tp_load_relaxed(&from[text]);
 		if (!is_text(word))
