@@ -47,9 +47,7 @@ static void load(struct course *course)
 	tp_module_map_chunk(
 	    &trace->map, course->reader.words, chunk->word_count, chunk->first_time, &course->last);
 	course->at = (struct tp_stack_place){
-	    .words = course->reader.words,
-	    .count = chunk->word_count,
-	    .high = chunk->first_time >> 32 << 32,
+	    .words = tp_records_begin(course->reader.words, chunk->word_count, chunk->first_time),
 	    .last = thread->stack.last,
 	    .position =
 		(chunk->sequence << trace->header.chunk_shift) + sizeof(struct teeperf_chunk),

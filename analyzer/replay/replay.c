@@ -70,22 +70,12 @@ int tp_replay_chunks(struct tp_replay *replay, uint64_t first, uint64_t end, str
 // The counts among WORDS; *any: there are some. False: no memory.
 static bool find_counts(struct tp_stack *stack, const uint64_t *words, uint32_t count, bool *any)
 {
-	for (uint32_t i = 0; i < count;) {
-		const uint64_t word = words[i++];
-		const uint32_t tagged = (uint32_t)(word >> 32);
-		const uint32_t pairs = (uint32_t)word;
-		if (tagged == TEEPERF_CONTROL_COUNTS) {
-			// Damage behind the range is not looked for.
-			if (pairs > TEEPERF_COUNTS_MAX || pairs > (count - i) / 2)
-				return true;
-			if (tp_stack_counts(stack, words + i, pairs, count - i, i - 1) < 0)
-				return false;
-			*any = true;
-			i += pairs * 2;
-		} else if (tagged >= TEEPERF_NAME_FIRST &&
-			   (tagged & TEEPERF_KIND_MASK) == TEEPERF_KIND_RESYNC) {
-			i++;
-		}
+	struct tp_record_cursor at = tp_records_begin(words, count, 0);
+	for (struct tp_record record; tp_record_next(&at, &record);) {
+		// Damage behind the range is not looked for.
+		*any |= record.form == TP_RECORD_PAIRS && !record.cut;
+		if (!tp_stack_counts(stack, &record))
+			return false;
 	}
 	return true;
 }

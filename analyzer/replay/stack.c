@@ -200,20 +200,31 @@ static inline void exit_call(struct tp_stack *stack, uint32_t name, uint64_t tim
 		exit_below(stack, name, time);
 }
 
-void tp_stack_control(
-    struct tp_stack *stack, uint32_t code, uint32_t value, uint64_t *high, uint64_t last)
+bool tp_stack_counts(struct tp_stack *stack, const struct tp_record *record)
 {
-	switch (code) {
+	if (record->form != TP_RECORD_PAIRS || record->cut)
+		return true;
+	for (const uint64_t *pair = record->more; pair < record->more + record->more_count;
+	     pair += 2) {
+		if (!pair[0])
+			continue; // not filled in
+		if (!tp_call_counts_add(&stack->calls, pair[0], pair[1]))
+			return false;
+		stack->counts.counted += pair[1];
+	}
+	return true;
+}
+
+bool tp_stack_control(struct tp_stack *stack, const struct tp_record *record, uint64_t last)
+{
+	switch (record->tagged) {
 	case TEEPERF_CONTROL_EMPTY:
 		stack->counts.holes++;
 		break;
-	case TEEPERF_CONTROL_SYNC:
-		*high = (uint64_t)value << 32;
-		break;
 	case TEEPERF_CONTROL_LOST:
-		stack->counts.lost += value;
+		stack->counts.lost += record->value;
 		if (stack->sink && stack->sink->lost && !stack->quiet)
-			stack->sink->lost(stack->sink->context, value, last);
+			stack->sink->lost(stack->sink->context, record->value, last);
 		break;
 	case TEEPERF_CONTROL_THREAD_END:
 		stack->ended = true;
@@ -222,17 +233,7 @@ void tp_stack_control(
 		stack->forked = true;
 		break;
 	case TEEPERF_CONTROL_LEFT:
-		stack->departure = stack->departure << 32 | value;
-		break;
-	case TEEPERF_CONTROL_PAD:
-	case TEEPERF_CONTROL_MODULE: // the module map has looked at it
-		break;
-	// For who joins traces.
-	case TEEPERF_CONTROL_CALL_OUT:
-	case TEEPERF_CONTROL_CALL_IN:
-	case TEEPERF_CONTROL_RETURN_OUT:
-	case TEEPERF_CONTROL_RETURN_IN:
-	case TEEPERF_CONTROL_CROSSING:
+		stack->departure = stack->departure << 32 | record->value;
 		break;
 	// For who lists them (analyzer/trace/marks.h).
 	case TEEPERF_CONTROL_MARK:
@@ -242,48 +243,29 @@ void tp_stack_control(
 	case TEEPERF_CONTROL_PHASE_END:
 		stack->counts.phase_ends++;
 		break;
-	case TEEPERF_CONTROL_TEXT:
+	case TEEPERF_CONTROL_COUNTS:
+		if (record->cut && stack->counts.bad_counts++ == 0)
+			stack->bad_word = record->at;
 		break;
-	default:
-		stack->counts.reserved++;
+	default: // all that others read: the module map, who joins traces
+		stack->counts.reserved += record->form == TP_RECORD_UNKNOWN;
 	}
+	return tp_stack_counts(stack, record);
 }
 
-// PAIRS pairs of words follow; LEFT words are left in the chunk. Returns how many words to pass
-// over, or -1: no memory.
-int64_t tp_stack_counts(
-    struct tp_stack *stack, const uint64_t *words, uint32_t pairs, uint32_t left, uint32_t place)
-{
-	if (pairs > TEEPERF_COUNTS_MAX || pairs > left / 2) {
-		// Nothing tells where the next record is: the rest of the chunk is not used.
-		if (stack->counts.bad_counts++ == 0)
-			stack->bad_word = place;
-		return left;
-	}
-	for (uint32_t i = 0; i < pairs; i++) {
-		if (!words[i * 2])
-			continue; // not filled in
-		if (!tp_call_counts_add(&stack->calls, words[i * 2], words[i * 2 + 1]))
-			return -1;
-		stack->counts.counted += words[i * 2 + 1];
-	}
-	return pairs * 2;
-}
-
-// Whether the record of KIND at TIME must wait for other threads that are replayed together with
-// this one.
-static bool must_wait(
-    struct tp_stack *stack, const struct tp_stack_place *at, uint32_t kind, uint64_t time)
+// Whether RECORD, at TIME, must wait for other threads that are replayed together with this one.
+static bool must_wait(struct tp_stack *stack, const struct tp_stack_place *at,
+    const struct tp_record *record, uint64_t time)
 {
 	struct tp_member *member = stack->member;
 	// Where a gap or the range of time begins or ends, stacks do, whoever has them then.
 	const uint64_t bound = tp_stack_next_bound(stack);
-	member->position = at->position + (uint64_t)(at->i - 1) * 8;
+	member->position = at->position + (uint64_t)record->at * 8;
 	member->time = time;
 	member->waits_for = NULL;
 	member->waits_time = bound <= time ? bound : 0;
-	if (kind == TEEPERF_KIND_RESYNC && at->i < at->count &&
-	    at->words[at->i] == TEEPERF_POSITION_ELSEWHERE) {
+	if (record->form == TP_RECORD_RESYNC && !record->cut &&
+	    *record->more == TEEPERF_POSITION_ELSEWHERE) {
 		member->waits_for =
 		    tp_moves_member(member->moves, stack->departure >> TEEPERF_DEPARTURE_SHIFT);
 		member->waits_position = TEEPERF_DEPARTURE_POSITION(stack->departure);
@@ -304,10 +286,10 @@ static bool settle_record(
 	const bool goes_on = settle(stack, time);
 	if (quiet && !stack->quiet) {
 		at->events = 0;
-		stack->counts.records = at->count - i;
+		stack->counts.records = at->words.count - i;
 	}
 	if (stack->over) {
-		stack->counts.records -= at->count - i;
+		stack->counts.records -= at->words.count - i;
 		at->last = stack->to;
 	}
 	return goes_on;
@@ -328,33 +310,24 @@ static bool begin_range_first(struct tp_stack *stack, struct tp_stack_place *at,
 // Replay the record at hand, whatever it is. False: no memory, or the range of time is over.
 static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 {
-	const uint32_t i = at->i++;
-	const uint64_t word = at->words[i];
-	const uint32_t tagged = (uint32_t)(word >> 32);
-	if (tagged < TEEPERF_NAME_FIRST) {
-		if (tagged != TEEPERF_CONTROL_COUNTS) {
-			tp_stack_control(stack, tagged, (uint32_t)word, &at->high, at->last);
-			return true;
-		}
-		const int64_t skip =
-		    tp_stack_counts(stack, at->words + i + 1, (uint32_t)word, at->count - i - 1, i);
-		at->i += skip > 0 ? (uint32_t)skip : 0;
-		return skip >= 0;
-	}
-	const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
-	const uint32_t kind = tagged & TEEPERF_KIND_MASK;
-	if (kind == TEEPERF_KIND_UNTIMED) {
+	struct tp_record record;
+	tp_record_next(&at->words, &record);
+	if (!tp_record_names(&record))
+		return tp_stack_control(stack, &record, at->last);
+	const uint32_t i = record.at;
+	const uint32_t name = record.tagged & ~TEEPERF_KIND_MASK;
+	if (record.form == TP_RECORD_UNTIMED) {
 		untimed_exit(stack, name);
 		at->events++;
 		return true;
 	}
-	uint64_t time = at->high | (uint32_t)word;
+	uint64_t time = record.time;
 	if (!stack->started) {
 		stack->started = true;
 		stack->first = at->last = time;
 	}
-	if (stack->member && must_wait(stack, at, kind, time < at->last ? at->last : time)) {
-		at->i = i;
+	if (stack->member && must_wait(stack, at, &record, time < at->last ? at->last : time)) {
+		at->words.i = i;
 		stack->blocked = true;
 		return true;
 	}
@@ -377,28 +350,27 @@ static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 			return false;
 		if (!goes_on) {
 			stack->counts.dropped++;
-			at->events += kind != TEEPERF_KIND_RESYNC;
-			at->i += kind == TEEPERF_KIND_RESYNC;
+			at->events += record.form != TP_RECORD_RESYNC;
 			return true;
 		}
 	}
-	if (stack->left && !tp_stack_settle_left(stack, kind, time))
+	if (stack->left && !tp_stack_settle_left(stack, record.form, time))
 		return false;
 	if (stack->selected && !tp_stack_end_closed(stack, at, time))
 		return false;
-	if (kind == TEEPERF_KIND_RESYNC) {
-		if (at->i < at->count)
-			return tp_stack_change(
-			    stack, name, at->words[at->i++], time, at->position + (uint64_t)i * 8);
+	if (record.form == TP_RECORD_RESYNC && record.cut) {
 		stack->counts.unknown_resyncs++;
 		return true;
 	}
+	if (record.form == TP_RECORD_RESYNC)
+		return tp_stack_change(
+		    stack, name, *record.more, time, at->position + (uint64_t)i * 8);
 	at->events++;
 	if (stack->selected && !is_selected(stack, name, time)) {
 		stack->counts.on_way++;
 		return true;
 	}
-	if (kind == TEEPERF_KIND_ENTER)
+	if (record.form == TP_RECORD_ENTER)
 		return tp_frames_push(stack, name, time, at->position + (uint64_t)i * 8);
 	exit_call(stack, name, time);
 	return true;
@@ -424,7 +396,7 @@ int tp_stack_replay(struct tp_stack *stack, const uint64_t *words, uint32_t coun
     uint64_t first_time, uint64_t position)
 {
 	struct tp_stack_place at = {
-	    words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
+	    tp_records_begin(words, count, first_time), stack->last, 0, position};
 	if (stack->over)
 		return 0;
 	stack->counts.records += count;
@@ -435,14 +407,14 @@ int tp_stack_go_on(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	bool ok = true;
 	stack->blocked = false;
-	while (ok && at->i < at->count && !stack->blocked) {
+	while (ok && at->words.i < at->words.count && !stack->blocked) {
 		// A sink alone does not hinder; a range that has not begun, a least time, and times
 		// that most calls have nothing of, do.
 		if (stack->started && !stack->selected && !stack->slow &&
 		    (!stack->special || (stack->sink && !stack->quiet && !stack->least)) &&
 		    stack->profile->time <= TP_TIME_CPU)
 			tp_stack_replay_usual(stack, at);
-		if (at->i < at->count) {
+		if (at->words.i < at->words.count) {
 			stack->unusual++;
 			ok = replay_record(stack, at);
 		}

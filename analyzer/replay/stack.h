@@ -11,6 +11,7 @@
 #include "analyzer/replay/profile.h"
 #include "analyzer/trace/selections.h"
 #include "analyzer/trace/switches.h"
+#include "common/chunks/records.h"
 #include "common/index.h"
 
 #include <stdbool.h>
@@ -224,13 +225,10 @@ void tp_stack_finish(struct tp_stack *stack);
 
 /* Where replaying a chunk is. */
 struct tp_stack_place {
-	const uint64_t *words;
-	uint32_t count;
-	uint32_t i;
-	uint64_t high; /* upper half of the clock */
+	struct tp_record_cursor words;
 	uint64_t last; /* time so far */
 	uint64_t events;
-	uint64_t position; /* of words[0] */
+	uint64_t position; /* of the first word */
 };
 
 /*
@@ -275,12 +273,10 @@ static inline uint64_t tp_frame_id(const struct tp_stack *stack, const struct tp
 bool tp_stack_push(struct tp_stack *stack, uint32_t name, uint64_t time, uint64_t position);
 void tp_stack_exit(struct tp_stack *stack, uint32_t name, uint64_t time);
 bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, uint64_t time);
-/* LAST is the time of the last event. */
-void tp_stack_control(
-    struct tp_stack *stack, uint32_t code, uint32_t value, uint64_t *high, uint64_t last);
-/* The pairs of a COUNTS record: how many words to pass over, or -1: no memory. */
-int64_t tp_stack_counts(
-    struct tp_stack *stack, const uint64_t *words, uint32_t pairs, uint32_t left, uint32_t place);
+/* A control record; LAST is the time of the last event. False: no memory. */
+bool tp_stack_control(struct tp_stack *stack, const struct tp_record *record, uint64_t last);
+/* A COUNTS record, if it is one and not cut. False: no memory. */
+bool tp_stack_counts(struct tp_stack *stack, const struct tp_record *record);
 /* End the topmost calls until DEPTH frames are left. */
 void tp_stack_unwind(struct tp_stack *stack, uint32_t depth, uint64_t time);
 

@@ -93,25 +93,14 @@ static bool resync(struct tp_part *part, uint32_t name, uint64_t position, uint6
 static bool replay_record(struct tp_part *part, struct tp_stack_place *at)
 {
 	struct tp_stack *stack = &part->stack;
-	const uint32_t i = at->i++;
-	const uint64_t word = at->words[i];
-	const uint32_t tagged = (uint32_t)(word >> 32);
-	if (tagged < TEEPERF_NAME_FIRST) {
-		if (tagged == TEEPERF_CONTROL_COUNTS) {
-			const int64_t skip = tp_stack_counts(
-			    stack, at->words + i + 1, (uint32_t)word, at->count - i - 1, i);
-			at->i += skip > 0 ? (uint32_t)skip : 0;
-			return skip >= 0 && !stack->counts.bad_counts;
-		}
-		if (tagged == TEEPERF_CONTROL_FORK)
-			return false;
-		tp_stack_control(stack, tagged, (uint32_t)word, &at->high, at->last);
-		return true;
-	}
-	const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
-	const uint32_t kind = tagged & TEEPERF_KIND_MASK;
-	const uint64_t time = at->high | (uint32_t)word;
-	if (kind == TEEPERF_KIND_UNTIMED || (stack->started && time < at->last))
+	struct tp_record record;
+	tp_record_next(&at->words, &record);
+	if (!tp_record_names(&record))
+		return record.tagged != TEEPERF_CONTROL_FORK &&
+		       tp_stack_control(stack, &record, at->last) && !record.cut;
+	const uint32_t name = record.tagged & ~TEEPERF_KIND_MASK;
+	const uint64_t time = record.time;
+	if (!record.timed || (stack->started && time < at->last))
 		return false;
 	if (!stack->started) {
 		stack->started = true;
@@ -121,11 +110,11 @@ static bool replay_record(struct tp_part *part, struct tp_stack_place *at)
 	if (time >= stack->off_edge && !tp_stack_look_off(stack, at->last, time))
 		return false;
 	at->last = time;
-	if (kind == TEEPERF_KIND_RESYNC)
-		return at->i < at->count && resync(part, name, at->words[at->i++], time);
+	if (record.form == TP_RECORD_RESYNC)
+		return !record.cut && resync(part, name, *record.more, time);
 	at->events++;
-	if (kind == TEEPERF_KIND_ENTER)
-		return tp_stack_push(stack, name, time, at->position + (uint64_t)i * 8);
+	if (record.form == TP_RECORD_ENTER)
+		return tp_stack_push(stack, name, time, at->position + (uint64_t)record.at * 8);
 	if (stack->depth == 1)
 		return add_step(part, name, 0, time);
 	// It may end a call here or one below: nothing shows which.
@@ -140,16 +129,16 @@ void tp_part_replay(struct tp_part *part, const uint64_t *words, uint32_t count,
 {
 	struct tp_stack *stack = &part->stack;
 	struct tp_stack_place at = {
-	    words, count, 0, first_time >> 32 << 32, stack->last, 0, position};
+	    tp_records_begin(words, count, first_time), stack->last, 0, position};
 	if (!part->position) {
 		part->position = position;
 		tp_profile_begin_window(&part->profile, position);
 	}
 	stack->counts.records += count;
-	while (!part->unusual && at.i < count) {
+	while (!part->unusual && at.words.i < count) {
 		if (stack->started)
 			tp_stack_replay_usual(stack, &at);
-		if (at.i < count && !replay_record(part, &at))
+		if (at.words.i < count && !replay_record(part, &at))
 			part->unusual = true;
 	}
 	part->unusual |= stack->no_memory || tp_profile_is_full(&part->profile);

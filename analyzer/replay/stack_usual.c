@@ -261,15 +261,15 @@ static inline __attribute__((always_inline)) void replay_usual(
 	    .top = top,
 	    .full = stack->frames + stack->capacity - 1,
 	    .fresh = top + 1,
-	    .high = at->high,
+	    .high = at->words.high,
 	    .away = stack->away,
 	    .edge_time = stack->edge < stack->off_edge ? stack->edge : stack->off_edge,
 	    .block = stack->profile->blocks[top->node],
 	};
-	const uint64_t *words = at->words;
-	const uint32_t count = at->count;
+	const uint64_t *words = at->words.words;
+	const uint32_t count = at->words.count;
 	uint64_t last = at->last;
-	uint32_t i = at->i;
+	uint32_t i = at->words.i;
 	struct late late;
 	late.call_count = late.count_count = 0;
 	for (; i < count; i++) {
@@ -311,8 +311,8 @@ static inline __attribute__((always_inline)) void replay_usual(
 		late_flush(&late, usual.profile, how.fine);
 	for (const struct tp_frame *frame = usual.fresh; frame <= usual.top; frame++)
 		usual.functions[frame->function].active++;
-	at->events += i - at->i;
-	at->i = i;
+	at->events += i - at->words.i;
+	at->words.i = i;
 	at->last = last;
 	stack->depth = (uint32_t)(usual.top - stack->frames) + 1;
 }
