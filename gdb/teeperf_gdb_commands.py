@@ -4,8 +4,7 @@ import gdb
 
 import teeperf_abi as abi
 import teeperf_gdb_clock as clock
-from teeperf_gdb_log import (COUNTS, FORK, LEAVES, LOST, MODULE, PAD, RESYNC, RING, STATES, SYNC,
-                             THREAD_END, UNTIMED, find_log)
+from teeperf_gdb_log import CONTROLS, COUNTS, LEAVES, RESYNC, RING, STATES, UNTIMED, find_log
 from teeperf_gdb_replay import Replay
 
 CHUNKS_READ = 64  # of a thread, by default: half a million records
@@ -263,10 +262,9 @@ dump', and the function. An exit without a time was recorded without one."""
                     say("    %s %#x %d  %s" %
                         (what, address & ~1, calls, log.name(address & 0xFFFFFFFE, last)))
         else:
-            words = {SYNC: "sync %d", LOST: "lost %d", MODULE: "of-module %d", FORK: "fork %d"}
-            plain = {PAD: "pad", THREAD_END: "thread-end"}
-            say("  " + (words[-kind] % value if -kind in words
-                        else plain.get(-kind, "control %d" % -kind)))
+            form, word = CONTROLS.get(-kind, ("NOTHING", "control %d" % -kind))
+            say("  " + (word if form == "NOTHING" else "%d %s" % (time, word) if time is not None
+                        else "%s %d" % (word, value)))
 
 
 Teeperf()

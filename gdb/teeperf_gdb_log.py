@@ -16,9 +16,8 @@ import teeperf_abi as abi
 from teeperf_abi import (TEEPERF_CHUNK_DONE as DONE, TEEPERF_CHUNK_FREE as FREE,
     TEEPERF_CHUNK_OWNED as OWNED, TEEPERF_CHUNK_SHIFT_DEFAULT as CHUNK_SHIFT,
     TEEPERF_CONTROL_COUNTS as COUNTS, TEEPERF_CONTROL_FORK as FORK,
-    TEEPERF_CONTROL_LOST as LOST, TEEPERF_CONTROL_MODULE as MODULE, TEEPERF_CONTROL_PAD as PAD,
-    TEEPERF_CONTROL_SYNC as SYNC, TEEPERF_CONTROL_THREAD_END as THREAD_END,
-    TEEPERF_COUNTS_MAX as COUNTS_MAX, TEEPERF_KIND_ENTER as ENTER,
+    TEEPERF_CONTROL_LOST as LOST, TEEPERF_CONTROL_MODULE as MODULE,
+    TEEPERF_CONTROLS as CONTROLS, TEEPERF_KIND_ENTER as ENTER, TEEPERF_KIND_MASK as KIND_MASK,
     TEEPERF_KIND_RESYNC as RESYNC, TEEPERF_KIND_UNTIMED as UNTIMED, TEEPERF_LOG_MAGIC as MAGIC,
     TEEPERF_MODE_FULL as FULL, TEEPERF_MODE_RING as RING, TEEPERF_MODE_STREAM as STREAM,
     TEEPERF_NAME_FIRST as NAME_FIRST, TEEPERF_POSITION_ELSEWHERE as ELSEWHERE,
@@ -76,6 +75,17 @@ def command(text):
         except gdb.error:
             return ""
         return file.read().decode("utf-8", "backslashreplace")
+
+
+def form_of(word):
+    """What the time field of a record is, and how many raw words follow it; as
+    common/chunks/records.h, whose table of control records this is."""
+    tagged = word >> 32
+    if tagged >= NAME_FIRST:
+        kind = tagged & KIND_MASK
+        return "NOTHING" if kind == UNTIMED else "TIME", int(kind == RESYNC)
+    form = CONTROLS.get(tagged, ("NUMBER", ""))[0]
+    return form, 2 * (word & 0xFFFFFFFF) if form == "PAIRS" else 0
 
 
 class Log:
@@ -325,11 +335,7 @@ class Thread:
             end -= 1
         at = 0
         while at < end:  # the last pairs of counts may be 0, and belong to them
-            if words[at] >> 32 == COUNTS and words[at] & 0xFFFFFFFF <= COUNTS_MAX:
-                at += 2 * (words[at] & 0xFFFFFFFF)
-            elif words[at] >> 32 >= NAME_FIRST and words[at] >> 32 & 3 == RESYNC:
-                at += 1
-            at += 1
+            at += 1 + form_of(words[at])[1]
         return words[:max(at, end)]
 
     def records(self, sequence):
@@ -346,28 +352,21 @@ class Thread:
             word, place = words[at], base + 8 * at
             at += 1
             tagged, low = word >> 32, word & 0xFFFFFFFF
-            if tagged >= NAME_FIRST:
-                kind = tagged & 3
-                value = 0
-                if kind == RESYNC:
-                    if at == len(words):
-                        yield place, None, None, 0, 0
-                        return
-                    value = words[at]
-                    at += 1
-                yield place, None if kind == UNTIMED else high | low, kind, tagged & ~3, value
-                continue
-            if tagged == SYNC:
+            form, more = form_of(word)
+            raw = words[at:at + more]
+            at += more
+            if at > len(words):
+                yield place, None, None, 0, 0
+                return
+            if form == "HIGH":
                 high = low << 32
-            elif tagged == COUNTS:
-                if low > COUNTS_MAX or 2 * low > len(words) - at:
-                    yield place, None, None, 0, 0
-                    return
-                yield place, None, -COUNTS, low, words[at:at + 2 * low]
-                at += 2 * low
-                continue
-            if tagged:
-                yield place, None, -tagged, tagged, low
+            time = high | low if form in ("TIME", "NAMED", "BORDER") else None
+            if tagged >= NAME_FIRST:
+                yield place, time, tagged & KIND_MASK, tagged & ~KIND_MASK, raw[0] if raw else 0
+            elif form == "PAIRS":
+                yield place, time, -tagged, low, raw
+            elif tagged:
+                yield place, time, -tagged, tagged, low
 
 
 def core_segments():
