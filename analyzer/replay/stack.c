@@ -246,26 +246,27 @@ bool tp_stack_control(struct tp_stack *stack, const struct tp_record *record, ui
 	case TEEPERF_CONTROL_COUNTS:
 		if (record->cut && stack->counts.bad_counts++ == 0)
 			stack->bad_word = record->at;
-		break;
+		return tp_stack_counts(stack, record);
 	default: // all that others read: the module map, who joins traces
 		stack->counts.reserved += record->form == TP_RECORD_UNKNOWN;
 	}
-	return tp_stack_counts(stack, record);
+	return true;
 }
 
-// Whether RECORD, at TIME, must wait for other threads that are replayed together with this one.
-static bool must_wait(struct tp_stack *stack, const struct tp_stack_place *at,
-    const struct tp_record *record, uint64_t time)
+// Whether the record of KIND at TIME must wait for other threads that are replayed together with
+// this one. The words at AT are those behind it.
+static bool must_wait(struct tp_stack *stack, const struct tp_record_cursor *at, uint64_t position,
+    uint32_t kind, uint64_t time)
 {
 	struct tp_member *member = stack->member;
 	// Where a gap or the range of time begins or ends, stacks do, whoever has them then.
 	const uint64_t bound = tp_stack_next_bound(stack);
-	member->position = at->position + (uint64_t)record->at * 8;
+	member->position = position;
 	member->time = time;
 	member->waits_for = NULL;
 	member->waits_time = bound <= time ? bound : 0;
-	if (record->form == TP_RECORD_RESYNC && !record->cut &&
-	    *record->more == TEEPERF_POSITION_ELSEWHERE) {
+	if (kind == TEEPERF_KIND_RESYNC && at->i < at->count &&
+	    at->words[at->i] == TEEPERF_POSITION_ELSEWHERE) {
 		member->waits_for =
 		    tp_moves_member(member->moves, stack->departure >> TEEPERF_DEPARTURE_SHIFT);
 		member->waits_position = TEEPERF_DEPARTURE_POSITION(stack->departure);
@@ -307,27 +308,33 @@ static bool begin_range_first(struct tp_stack *stack, struct tp_stack_place *at,
 	return !stack->over;
 }
 
-// Replay the record at hand, whatever it is. False: no memory, or the range of time is over.
+// Replay the record at hand, whatever it is. False: no memory, or the range of time is over. Those of
+// functions are read here: with tp_record_next, traces without times of exits take 7 % longer.
 static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 {
-	struct tp_record record;
-	tp_record_next(&at->words, &record);
-	if (!tp_record_names(&record))
-		return tp_stack_control(stack, &record, at->last);
-	const uint32_t i = record.at;
-	const uint32_t name = record.tagged & ~TEEPERF_KIND_MASK;
-	if (record.form == TP_RECORD_UNTIMED) {
+	struct tp_record_cursor *words = &at->words;
+	const uint32_t tagged = (uint32_t)(words->words[words->i] >> 32);
+	if (tagged < TEEPERF_NAME_FIRST) {
+		struct tp_record record;
+		return tp_record_next(words, &record) && tp_stack_control(stack, &record, at->last);
+	}
+	const uint32_t i = words->i++;
+	const uint64_t position = at->position + (uint64_t)i * 8;
+	const uint32_t name = tagged & ~TEEPERF_KIND_MASK;
+	const uint32_t kind = tagged & TEEPERF_KIND_MASK;
+	if (kind == TEEPERF_KIND_UNTIMED) {
 		untimed_exit(stack, name);
 		at->events++;
 		return true;
 	}
-	uint64_t time = record.time;
+	uint64_t time = words->high | (uint32_t)words->words[i];
 	if (!stack->started) {
 		stack->started = true;
 		stack->first = at->last = time;
 	}
-	if (stack->member && must_wait(stack, at, &record, time < at->last ? at->last : time)) {
-		at->words.i = i;
+	if (stack->member &&
+	    must_wait(stack, words, position, kind, time < at->last ? at->last : time)) {
+		words->i = i;
 		stack->blocked = true;
 		return true;
 	}
@@ -350,28 +357,29 @@ static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 			return false;
 		if (!goes_on) {
 			stack->counts.dropped++;
-			at->events += record.form != TP_RECORD_RESYNC;
+			at->events += kind != TEEPERF_KIND_RESYNC;
+			words->i += kind == TEEPERF_KIND_RESYNC;
 			return true;
 		}
 	}
-	if (stack->left && !tp_stack_settle_left(stack, record.form, time))
+	if (stack->left && !tp_stack_settle_left(stack, kind, time))
 		return false;
 	if (stack->selected && !tp_stack_end_closed(stack, at, time))
 		return false;
-	if (record.form == TP_RECORD_RESYNC && record.cut) {
+	if (kind == TEEPERF_KIND_RESYNC) {
+		if (words->i < words->count)
+			return tp_stack_change(
+			    stack, name, words->words[words->i++], time, position);
 		stack->counts.unknown_resyncs++;
 		return true;
 	}
-	if (record.form == TP_RECORD_RESYNC)
-		return tp_stack_change(
-		    stack, name, *record.more, time, at->position + (uint64_t)i * 8);
 	at->events++;
 	if (stack->selected && !is_selected(stack, name, time)) {
 		stack->counts.on_way++;
 		return true;
 	}
-	if (record.form == TP_RECORD_ENTER)
-		return tp_frames_push(stack, name, time, at->position + (uint64_t)i * 8);
+	if (kind == TEEPERF_KIND_ENTER)
+		return tp_frames_push(stack, name, time, position);
 	exit_call(stack, name, time);
 	return true;
 }

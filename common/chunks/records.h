@@ -3,8 +3,9 @@
  * The records of a chunk, one by one: teeperf/log.h and docs/format.md (Records) have the grammar,
  * records.def the control records. The words may be anything.
  *
- * The only other readers are the quick way of the replay (analyzer/replay/stack_usual.c), and those
- * that cannot include this: a port of the runtime (runtime/port/private_log.c), and gdb/.
+ * Records of functions have other readers: the replay (analyzer/replay/stack.c, stack_usual.c), for
+ * speed; test/unit/u_stack_usual.c compares. And two cannot include this: a port of the runtime
+ * (runtime/port/private_log.c), which reads what it wrote, and gdb/.
  */
 #ifndef TP_RECORDS_H
 #define TP_RECORDS_H
