@@ -308,8 +308,9 @@ static bool begin_range_first(struct tp_stack *stack, struct tp_stack_place *at,
 	return !stack->over;
 }
 
-// Replay the record at hand, whatever it is. False: no memory, or the range of time is over. Those of
-// functions are read here: with tp_record_next, traces without times of exits take 7 % longer.
+// Replay the record at hand, whatever it is. False: no memory, or the range of time is over.
+// Records of functions are read here: with tp_record_next, a trace without times of exits takes 7 %
+// longer.
 static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 {
 	struct tp_record_cursor *words = &at->words;

@@ -47,8 +47,11 @@ struct tp_record {
 	uint32_t value;  /* lower half */
 	enum tp_record_form form;
 	bool timed;
-	bool cut; /* the chunk ends before its raw words do, or it cannot have so many: `more` is
-		     what is left, and nothing shows where another record begins */
+	/*
+	 * The chunk ends before its raw words do, or no chunk has room for their number: `more` is
+	 * the rest, and nothing shows where another record begins.
+	 */
+	bool cut;
 };
 
 /* FIRST_TIME is that of the chunk to which the COUNT words belong. */

@@ -102,7 +102,7 @@ static void the_end_cuts_records(void **state)
 	assert_false(tp_record_next(&at, &record));
 }
 
-// Only the chunk's end can be short of it, but a chunk has not so many.
+// A larger number is wrong even where the words are there.
 static void there_are_most_pairs(void **state)
 {
 	(void)state;

@@ -92,7 +92,7 @@ static void add_record(
 	case TP_RECORD_PAIRS:
 		tp_buf_addf(out, "\t%s %" PRIu32 "\n", control->word, record->value);
 		if (record->cut)
-			at->i = record->at + 1; // what is there is shown all the same
+			at->i = record->at + 1; // the words behind it are shown all the same
 		else
 			add_counts(out, record->more, record->more_count);
 		return;
