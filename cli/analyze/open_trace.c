@@ -348,8 +348,8 @@ int tp_open_trace(
 		tell_incomplete(&open->analysis);
 	open->damaged |= tp_open_has_notes(&open->analysis, &options->fail_if);
 	// The note 'empty' says why.
-	open->damaged |= options->time_range && !open->analysis.function_count &&
-			 !open->analysis.counts.events;
+	open->damaged |=
+	    options->time_range && !open->analysis.function_count && !open->analysis.counts.events;
 	return TP_EXIT_DONE;
 }
 
