@@ -82,17 +82,11 @@ static uintptr_t look_up(const struct link_map *map, const char *name)
 	return 0;
 }
 
-// The loader's lists of modules, as debuggers find them: from version 2 on there may be more.
-struct list {
-	struct r_debug first;
-	const struct list *next;
-};
-
-// NULL without a loader.
-static const struct list *first_list(void)
+// The loader's first list of modules, as debuggers find it; NULL without a loader.
+static const struct r_debug *first_list(void)
 {
 	if (&_dl_debug_addr)
-		return (const void *)_dl_debug_addr;
+		return _dl_debug_addr;
 	const uint64_t address = __getauxval ? __getauxval(AT_PHDR) : 0;
 	const ElfW(Phdr) *segments = (const void *)(uintptr_t)address;
 	const unsigned count = address ? (unsigned)__getauxval(AT_PHNUM) : 0;
@@ -112,19 +106,13 @@ static const struct list *first_list(void)
 	return at && at->d_tag == DT_DEBUG ? (const void *)(uintptr_t)at->d_un.d_ptr : NULL;
 }
 
-// The C library, of several (dlmopen) which is ours: by a name that no program has. An older glibc
-// lists only the first one.
-static const struct link_map *find_library(const struct list *list)
+// Our C library, by a name that no program has. One of another list (dlmopen) is not found.
+static const struct link_map *find_library(const struct r_debug *list)
 {
-	while (list) {
-		const struct link_map *map = list->first.r_map;
-		while (map && look_up(map, "__errno_location") != (uintptr_t)__errno_location)
-			map = map->l_next;
-		if (map)
-			return map;
-		list = list->first.r_version > 1 ? list->next : NULL;
-	}
-	return NULL;
+	const struct link_map *map = list ? list->r_map : NULL;
+	while (map && look_up(map, "__errno_location") != (uintptr_t)__errno_location)
+		map = map->l_next;
+	return map;
 }
 
 static int register_at_fork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
@@ -140,7 +128,7 @@ const struct tp_port_names *tp_port_names(void)
 {
 	if (names.known)
 		return &names;
-	const struct list *list = first_list();
+	const struct r_debug *list = first_list();
 	const struct link_map *map = find_library(list);
 	names.in_loader = list != NULL;
 	names.at_fork = __register_atfork ? register_at_fork
