@@ -226,13 +226,13 @@ static void warn(const struct tp_open_trace *open)
 static int end(struct session *session)
 {
 	int status = session->status;
+	if (status == TP_EXIT_FAILED)
+		tp_command_fail(&session->err);
 	if (!tp_tui_loader_end(&session->loader)) {
 		// It reads on, which does no harm: what it reads goes with the process.
 		fflush(NULL);
-		_exit(TP_EXIT_DONE);
+		_exit(status);
 	}
-	if (status == TP_EXIT_FAILED)
-		tp_command_fail(&session->err);
 	if (session->loaded) {
 		warn(&session->loaded->open);
 		if (!status && session->loaded->open.damaged)
