@@ -171,10 +171,11 @@ static void add_row(const struct tp_fleet_run *run, struct path_sum *sums, uint3
 	sum->inclusive += node->inclusive;
 	sum->min = node->min < sum->min ? node->min : sum->min;
 	sum->max = node->max > sum->max ? node->max : sum->max;
-	sum->has_no_parts |= !profile->parts;
-	if (profile->parts) {
-		sum->cpu += profile->parts[at->node].self_cpu;
-		sum->wait += profile->parts[at->node].self_off.blocked;
+	sum->has_no_parts |= !profile->parts_of;
+	if (profile->parts_of) {
+		const struct tp_node_parts parts = tp_profile_parts(profile, at->node);
+		sum->cpu += parts.self_cpu;
+		sum->wait += parts.self_off.blocked;
 	}
 }
 

@@ -38,18 +38,7 @@ static int match_all(struct tp_analysis *analysis, const char *const *patterns, 
 static void leave_self(struct tp_profile *profile, uint32_t node)
 {
 	profile->nodes[node].self = 0;
-	if (profile->parts)
-		profile->parts[node] = (struct tp_node_parts){0};
-}
-
-// The self time of NODE, to which that of its callees was added, is CALLER's own.
-static void take_over(struct tp_profile *profile, uint32_t caller, uint32_t node)
-{
-	profile->nodes[caller].self += profile->nodes[node].self;
-	if (!profile->parts)
-		return;
-	tp_off_add(&profile->parts[caller].self_off, &profile->parts[node].self_off);
-	profile->parts[caller].self_cpu += profile->parts[node].self_cpu;
+	tp_profile_forget_parts(profile, node);
 }
 
 static void leave_out(struct tp_profile *profile, uint32_t number)
@@ -85,7 +74,7 @@ static bool filter_thread(
 	struct tp_node *nodes = profile->nodes;
 	uint8_t *of = calloc(profile->node_count, sizeof(*of));
 	uint64_t *depths = calloc(profile->node_count, sizeof(*depths));
-	const bool ok = of && depths;
+	bool ok = of && depths;
 	// Callers come before their callees.
 	for (uint32_t i = 1; ok && i < profile->node_count; i++) {
 		const uint32_t function = thread->functions[nodes[i].function];
@@ -105,14 +94,15 @@ static bool filter_thread(
 			if (!in_focus)
 				leave_self(profile, i);
 		} else {
+			// To its own time that of its callees was added.
 			if (of[i] & DEEP && !(of[i] & IGNORE))
-				take_over(profile, node->parent, i);
+				ok = tp_profile_take_over(profile, node->parent, i);
 			leave_out(profile, i);
 		}
 	}
 	if (ok) {
 		nodes[0].self = 0;
-		tp_profile_sum_up(profile);
+		ok = tp_profile_sum_up(profile);
 		link_again(profile);
 		thread->busy = nodes[0].inclusive;
 	}

@@ -184,9 +184,10 @@ static void add_costs(
 	}
 }
 
-static void add_parts(struct tp_node_parts *to, const struct tp_node_parts *parts, bool outermost)
+static void add_parts(
+    struct tp_node_parts *to, const struct tp_profile *profile, uint32_t node, bool outermost)
 {
-	struct tp_node_parts counts = *parts;
+	struct tp_node_parts counts = tp_profile_parts(profile, node);
 	if (!outermost) {
 		counts.inclusive_off = (struct tp_off){0};
 		counts.inclusive_cpu = 0;
@@ -199,8 +200,8 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 {
 	struct tp_profile *profile = &thread->profile;
 	uint32_t at = profile->node_count ? profile->nodes[0].first_child : 0;
-	if (profile->parts) {
-		add_parts(&analysis->parts, &profile->parts[0], true);
+	if (profile->parts_of) {
+		add_parts(&analysis->parts, profile, 0, true);
 		analysis->with_parts++;
 	}
 	while (at) {
@@ -213,9 +214,9 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 		function->total += node->inclusive;
 		if (local->active == 0)
 			function->inclusive += node->inclusive;
-		if (profile->parts)
-			add_parts(&function->parts, &profile->parts[at], local->active == 0);
-		function->has_no_parts |= !profile->parts;
+		if (profile->parts_of)
+			add_parts(&function->parts, profile, at, local->active == 0);
+		function->has_no_parts |= !profile->parts_of;
 		local->active++;
 		if (node->min < function->min)
 			function->min = node->min;

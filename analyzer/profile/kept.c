@@ -157,7 +157,7 @@ static bool fits(const struct tp_kept_thread *kept, const struct tp_analysis *an
 	// By the clock's last point, each switch of the thread has another time than it had by the
 	// one before: so it is at the end only that all are looked at anew.
 	const bool final = analysis->trace->has_end && (thread->off || stack->off.count);
-	return !final && (thread->off != NULL) == (kept->profile.parts != NULL) &&
+	return !final && (thread->off != NULL) == (kept->profile.parts_of != NULL) &&
 	       has_same_gaps(stack, &analysis->trace->gaps, analysis->timeless) &&
 	       has_same_cost(&kept->profile, analysis);
 }

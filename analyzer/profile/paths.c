@@ -57,9 +57,11 @@ static void add_thread(
 		path->calls += node->calls;
 		path->inclusive += node->inclusive;
 		path->self += node->self;
-		if (thread->profile.parts)
-			tp_node_parts_add(&path->parts, &thread->profile.parts[i]);
-		path->has_no_parts |= !thread->profile.parts;
+		if (thread->profile.parts_of) {
+			const struct tp_node_parts parts = tp_profile_parts(&thread->profile, i);
+			tp_node_parts_add(&path->parts, &parts);
+		}
+		path->has_no_parts |= !thread->profile.parts_of;
 		path->min = node->min < path->min ? node->min : path->min;
 		path->max = node->max > path->max ? node->max : path->max;
 		paths->of_node[t][i] = at;

@@ -68,7 +68,9 @@ int tp_profile_copy(struct tp_profile *to, const struct tp_profile *from)
 	ok &= copy_table(&to->callees, from->callees, nodes, room, sizeof(*to->callees));
 	ok &= copy_table(&to->dropped, from->dropped, nodes, room, sizeof(*to->dropped));
 	ok &= copy_table(&to->waited, from->waited, nodes, room, sizeof(*to->waited));
-	ok &= copy_table(&to->parts, from->parts, nodes, room, sizeof(*to->parts));
+	ok &= copy_table(&to->parts_of, from->parts_of, nodes, room, sizeof(*to->parts_of));
+	ok &= copy_array(
+	    &to->parts, from->parts, from->parts_count, from->parts_capacity, sizeof(*to->parts));
 	ok &= copy_array(&to->functions, from->functions, from->function_count,
 	    from->function_capacity, sizeof(*to->functions));
 	ok &= copy_index(&to->names, &from->names);
@@ -142,8 +144,10 @@ void tp_stack_begin_anew(struct tp_stack *copy, uint64_t from)
 		memset(profile->dropped, 0, count * sizeof(*profile->dropped));
 	if (profile->waited)
 		memset(profile->waited, 0, count * sizeof(*profile->waited));
-	if (profile->parts)
-		memset(profile->parts, 0, count * sizeof(*profile->parts));
+	if (profile->parts_of) {
+		memset(profile->parts_of, 0, count * sizeof(*profile->parts_of));
+		profile->parts_count = 1;
+	}
 	forget_off(copy->frames, copy->depth);
 	for (uint32_t i = copy->contexts.newest; i; i = copy->contexts.items[i].older)
 		forget_off(copy->contexts.items[i].frames, copy->contexts.items[i].depth);

@@ -46,6 +46,7 @@ void tp_profile_release(struct tp_profile *profile)
 	free(profile->nodes);
 	free(profile->dropped);
 	free(profile->waited);
+	free(profile->parts_of);
 	free(profile->parts);
 	free(profile->edges);
 	free(profile->blocks);
@@ -211,12 +212,6 @@ bool tp_profile_keep_waited(struct tp_profile *profile)
 	return profile->waited != NULL;
 }
 
-bool tp_profile_keep_parts(struct tp_profile *profile)
-{
-	profile->parts = tp_table_alloc(profile->node_capacity, sizeof(*profile->parts));
-	return profile->parts != NULL;
-}
-
 // Put a larger table with the same COUNT items in the place of that at TABLE, a pointer; one that
 // is not there stays so. False: no memory.
 static bool grow_table(void *table, uint32_t capacity, uint32_t count, size_t size)
@@ -246,7 +241,7 @@ static bool grow_nodes(struct tp_profile *profile)
 	    !grow_table(&profile->callees, capacity, count, sizeof(*profile->callees)) ||
 	    !grow_table(&profile->dropped, capacity, count, sizeof(*profile->dropped)) ||
 	    !grow_table(&profile->waited, capacity, count, sizeof(*profile->waited)) ||
-	    !grow_table(&profile->parts, capacity, count, sizeof(*profile->parts)))
+	    !grow_table(&profile->parts_of, capacity, count, sizeof(*profile->parts_of)))
 		return false;
 	profile->node_capacity = capacity;
 	return true;
@@ -319,79 +314,4 @@ const struct tp_edge *tp_profile_find_edge(
 uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name)
 {
 	return *name_slot(profile, name);
-}
-
-static void sum_up_parts(struct tp_profile *profile)
-{
-	struct tp_node_parts *parts = profile->parts;
-	for (uint32_t i = 0; i < profile->node_count; i++) {
-		parts[i].inclusive_off = parts[i].self_off;
-		parts[i].inclusive_cpu = parts[i].self_cpu;
-	}
-	// Callees come behind their callers: each is complete when it is added to its caller.
-	for (uint32_t i = profile->node_count; i-- > 1;) {
-		struct tp_node_parts *caller = &parts[profile->nodes[i].parent];
-		tp_off_add(&caller->inclusive_off, &parts[i].inclusive_off);
-		caller->inclusive_cpu += parts[i].inclusive_cpu;
-	}
-}
-
-void tp_profile_sum_up(struct tp_profile *profile)
-{
-	struct tp_node *nodes = profile->nodes;
-	for (uint32_t i = 0; i < profile->node_count; i++)
-		nodes[i].inclusive = nodes[i].self;
-	for (uint32_t i = profile->node_count; i-- > 1;)
-		nodes[nodes[i].parent].inclusive += nodes[i].inclusive;
-	if (profile->parts)
-		sum_up_parts(profile);
-}
-
-// What counts of a node's own time.
-static uint64_t chosen_part(const struct tp_profile *profile, uint32_t node)
-{
-	const struct tp_node_parts *parts = &profile->parts[node];
-	switch (profile->time) {
-	case TP_TIME_CPU:
-		return parts->self_cpu;
-	case TP_TIME_WAIT:
-		return parts->self_off.blocked;
-	case TP_TIME_PREEMPTED:
-		return parts->self_off.preempted;
-	default:
-		return profile->nodes[node].self;
-	}
-}
-
-void tp_profile_choose_time(struct tp_profile *profile)
-{
-	if (!profile->parts)
-		return;
-	for (uint32_t i = 1; i < profile->node_count; i++) {
-		struct tp_node_parts *parts = &profile->parts[i];
-		struct tp_node *node = &profile->nodes[i];
-		const uint64_t off = parts->self_off.blocked + parts->self_off.preempted;
-		parts->self_cpu = node->self > off ? node->self - off : 0;
-		node->self = chosen_part(profile, i);
-	}
-	// The thread itself has no calls.
-	profile->parts[0] = (struct tp_node_parts){0};
-	if (profile->time == TP_TIME_WALL)
-		sum_up_parts(profile);
-	else
-		tp_profile_sum_up(profile);
-}
-
-const char *tp_time_name(enum tp_time time)
-{
-	static const char *const names[] = {"wall", "cpu", "wait", "preempted"};
-	return names[time];
-}
-
-const char *tp_time_meaning(enum tp_time time)
-{
-	static const char *const meanings[] = {"from enter to exit",
-	    "in which they had a processor", "in which they waited for something",
-	    "in which they could run, and had no processor"};
-	return meanings[time];
 }

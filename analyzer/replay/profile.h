@@ -101,10 +101,7 @@ enum tp_time {
 const char *tp_time_name(enum tp_time time);
 const char *tp_time_meaning(enum tp_time time);
 
-/*
- * How the time of a node is made up. The replay fills what of its own time was off;
- * tp_profile_choose_time the rest.
- */
+/* How the time of a node is made up. */
 struct tp_node_parts {
 	struct tp_off self_off;
 	struct tp_off inclusive_off;
@@ -129,8 +126,16 @@ static inline void tp_node_parts_add(struct tp_node_parts *to, const struct tp_n
 
 struct tp_profile {
 	enum tp_time time; /* that of min, max and times; of the rest when all is there */
-	struct tp_node_parts
-	    *parts; /* NULL: when the thread had no processor is not known; or for each node */
+	/*
+	 * NULL: when the thread had no processor is not known; or for each node the number of its
+	 * item in `parts`. Those of most nodes are 0: they had a processor all the time, and all
+	 * of their times is processor time (tp_profile_parts). The replay fills what of a node's
+	 * own time was off, tp_profile_choose_time the rest.
+	 */
+	uint32_t *parts_of;
+	struct tp_node_parts *parts;
+	uint32_t parts_count; /* with 0, which is not used */
+	uint32_t parts_capacity;
 	struct tp_profile_cost cost; /* off all times */
 	/*
 	 * Position (log.h) of the first record since debts were forgotten last. That is done now
@@ -196,15 +201,30 @@ const struct tp_edge *tp_edges_search(const struct tp_edge *edges, uint32_t bloc
 bool tp_profile_keep_dropped(struct tp_profile *profile);
 /* Have `waited`, if the cost has a wait. False: no memory. */
 bool tp_profile_keep_waited(struct tp_profile *profile);
-/* Have `parts`. False: no memory. */
+/* Have `parts_of`. False: no memory. */
 bool tp_profile_keep_parts(struct tp_profile *profile);
+/* Of the own time of NODE, OFF was without a processor, or was not, if it is known. False: no memory. */
+bool tp_profile_add_off(struct tp_profile *profile, uint32_t node, const struct tp_off *off);
+bool tp_profile_take_off(struct tp_profile *profile, uint32_t node, const struct tp_off *off);
+/* What is known of NODE when tp_profile_choose_time is done; there must be parts_of. */
+struct tp_node_parts tp_profile_parts(const struct tp_profile *profile, uint32_t node);
+/* No part of it is off. */
+static inline void tp_profile_forget_parts(struct tp_profile *profile, uint32_t node)
+{
+	if (profile->parts_of)
+		profile->parts_of[node] = 0;
+}
+/*
+ * The own time of NODE is CALLER's, too. False: no memory.
+ */
+bool tp_profile_take_over(struct tp_profile *profile, uint32_t caller, uint32_t node);
 /*
  * All is there, and costs are taken off: split the time of each node, and have `time` in self and
- * inclusive. Without `parts` there is wall time only.
+ * inclusive. Without `parts_of` there is wall time only. False: no memory.
  */
-void tp_profile_choose_time(struct tp_profile *profile);
-/* Make the inclusive times of all nodes from their own times. */
-void tp_profile_sum_up(struct tp_profile *profile);
+bool tp_profile_choose_time(struct tp_profile *profile);
+/* Make the inclusive times of all nodes from their own times. False: no memory. */
+bool tp_profile_sum_up(struct tp_profile *profile);
 /* What counts of NET ticks without the cost of recording, of which OFF were without a processor. */
 static inline uint64_t tp_profile_chosen(
     const struct tp_profile *profile, uint64_t net, const struct tp_off *off)

@@ -46,8 +46,7 @@ void tp_stack_settle(struct tp_stack *stack)
 	profile->nodes[stack->base].inclusive = stack->frames[0].net;
 	if (profile->waited)
 		profile->waited[stack->base] = 0;
-	if (profile->parts)
-		profile->parts[stack->base] = (struct tp_node_parts){0};
+	tp_profile_forget_parts(stack->profile, stack->base);
 }
 
 void tp_stack_release(struct tp_stack *stack)

@@ -32,14 +32,11 @@ void tp_frame_add_inner_off(
 static void pass_off(struct tp_stack *stack, struct tp_frame *caller, const struct tp_frame *frame,
     const struct tp_frame_off *off)
 {
-	struct tp_node_parts *parts = stack->profile->parts;
 	if (!tp_frame_off_any(off))
 		return;
-	stack->no_memory |= !tp_frame_add_off(stack, caller, off);
-	if (!parts)
-		return;
-	tp_off_add(&parts[caller->node].self_off, &off->own);
-	tp_off_take(&parts[frame->node].self_off, &off->own);
+	stack->no_memory |= !tp_frame_add_off(stack, caller, off) ||
+			    !tp_profile_add_off(stack->profile, caller->node, &off->own) ||
+			    !tp_profile_take_off(stack->profile, frame->node, &off->own);
 }
 
 // What end_top does, for analyses that need more than a profile, for calls that had no processor

@@ -148,8 +148,8 @@ static bool carry(
 		const struct tp_frame_off off = tp_frame_take_off(from, frame);
 		if (!sums) {
 			moves->calls[moved].carried = off;
-			if (from->profile->parts)
-				tp_off_take(&from->profile->parts[frame->node].self_off, &off.own);
+			from->no_memory |=
+			    !tp_profile_take_off(from->profile, frame->node, &off.own);
 			continue;
 		}
 		tp_frame_off_add(&moves->calls[moved].off, &off);
@@ -180,10 +180,9 @@ static bool carry(
 		frame->function = tp_profile_callee(to->profile, edge, call->name);
 		to->profile->functions[frame->function].active++;
 		frame->node = node = edge->node;
-		if (to->profile->parts)
-			tp_off_add(&to->profile->parts[node].self_off, &call->carried.own);
 		if (tp_frame_off_any(&call->carried) &&
-		    !tp_frame_add_off(to, frame, &call->carried))
+		    (!tp_frame_add_off(to, frame, &call->carried) ||
+			!tp_profile_add_off(to->profile, node, &call->carried.own)))
 			return false;
 		call->carried = (struct tp_frame_off){0};
 		call->id = TP_CALL_MOVED | to->member->arrived++;

@@ -68,9 +68,8 @@ bool tp_stack_look_off(struct tp_stack *stack, uint64_t last, uint64_t time)
 		const uint32_t ended = stack->quiet ? stack->pending : 0;
 		struct tp_frame *top = &stack->frames[stack->depth - 1 - ended];
 		if (off.own.blocked || off.own.preempted) {
-			ok = tp_frame_add_off(stack, top, &off);
-			if (stack->profile->parts)
-				tp_off_add(&stack->profile->parts[top->node].self_off, &off.own);
+			ok = tp_frame_add_off(stack, top, &off) &&
+			     tp_profile_add_off(stack->profile, top->node, &off.own);
 		}
 	}
 	tp_stack_skip_off(stack, time);

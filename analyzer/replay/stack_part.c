@@ -175,6 +175,15 @@ static void add_node(
 	tp_histogram_merge_in(&node->times, &from->times, &profile->pool);
 }
 
+// What of the own time of the part's node FROM was off. False: no memory.
+static bool add_off_of(
+    const struct tp_part *part, uint32_t from, struct tp_profile *profile, uint32_t to)
+{
+	const struct tp_profile *of = &part->profile;
+	return !profile->parts_of || !of->parts_of[from] ||
+	       tp_profile_add_off(profile, to, &of->parts[of->parts_of[from]].self_off);
+}
+
 // Hang the calls of the nodes from ROOT on, up to END, below the frame that is on top. MOVED gets
 // the node that each of them is. False: no memory.
 static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_t root,
@@ -182,9 +191,8 @@ static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_
 {
 	struct tp_profile *profile = stack->profile;
 	moved[root] = stack->frames[stack->depth - 1].node;
-	if (profile->parts)
-		tp_off_add(
-		    &profile->parts[moved[root]].self_off, &part->profile.parts[root].self_off);
+	if (!add_off_of(part, root, profile, moved[root]))
+		return false;
 	for (uint32_t i = root + 1; i < end; i++) {
 		const struct tp_node *node = &part->profile.nodes[i];
 		const struct tp_edge *edge =
@@ -195,9 +203,8 @@ static bool add_tree(const struct tp_part *part, struct tp_stack *stack, uint32_
 		add_node(profile, edge->node, node, part->profile.debts);
 		if (profile->waited)
 			profile->waited[edge->node] += part->profile.waited[i];
-		if (profile->parts)
-			tp_off_add(
-			    &profile->parts[edge->node].self_off, &part->profile.parts[i].self_off);
+		if (!add_off_of(part, i, profile, edge->node))
+			return false;
 	}
 	return true;
 }

@@ -99,12 +99,6 @@ static inline void tp_frames_end_pending(struct tp_stack *stack, uint64_t time)
 		tp_frames_end_top(stack, time, stack->profile->cost.untimed, 0);
 }
 
-static inline void tp_off_take(struct tp_off *from, const struct tp_off *off)
-{
-	from->blocked -= off->blocked;
-	from->preempted -= off->preempted;
-}
-
 /*
  * Until when the function of an open call was recorded. (The name of a call that has moved here is
  * with its function.)

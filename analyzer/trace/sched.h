@@ -26,6 +26,12 @@ static inline void tp_off_add(struct tp_off *to, const struct tp_off *off)
 	to->preempted += off->preempted;
 }
 
+static inline void tp_off_take(struct tp_off *from, const struct tp_off *off)
+{
+	from->blocked -= off->blocked;
+	from->preempted -= off->preempted;
+}
+
 /* One stretch: [from, to) in ticks. */
 struct tp_off_stretch {
 	uint64_t from;

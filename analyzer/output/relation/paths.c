@@ -130,11 +130,12 @@ static struct tp_cell thread_path_value(
 	const struct tp_thread_result *thread = &data->analysis->threads[at->thread];
 	const struct tp_node *node = &thread->profile.nodes[at->node];
 	const bool called = node->calls != 0;
-	const struct tp_node_parts *parts = thread->profile.parts;
-	if (column >= T_PARTS && column < T_PARTS + TP_PART_COUNT)
-		return parts ? tp_cell_time(
-				   data, true, tp_part_ticks(&parts[at->node], column - T_PARTS))
-			     : (struct tp_cell){.type = TP_CELL_NULL};
+	if (column >= T_PARTS && column < T_PARTS + TP_PART_COUNT) {
+		if (!thread->profile.parts_of)
+			return (struct tp_cell){.type = TP_CELL_NULL};
+		const struct tp_node_parts parts = tp_profile_parts(&thread->profile, at->node);
+		return tp_cell_time(data, true, tp_part_ticks(&parts, column - T_PARTS));
+	}
 	switch (column) {
 	case T_PATH:
 		return tp_cell_number(at->path);

@@ -103,8 +103,11 @@ static void add_rows(
 		struct row *row = &rows[report->tree.of_path[report->paths.of_node[at][i]]];
 		row->calls += profile->nodes[i].calls;
 		row->self += tp_timebase_ns(&analysis->time, profile->nodes[i].self);
-		for (uint32_t j = 0; j < TP_REPORT_TIMES && profile->parts; j++)
-			row->times[j] += tp_report_part(analysis, &profile->parts[i], j);
+		if (!profile->parts_of)
+			continue;
+		const struct tp_node_parts parts = tp_profile_parts(profile, i);
+		for (uint32_t j = 0; j < TP_REPORT_TIMES; j++)
+			row->times[j] += tp_report_part(analysis, &parts, j);
 	}
 	uint32_t count = 0;
 	for (uint32_t i = 1; i < items; i++)
