@@ -49,18 +49,18 @@ static bool add_node(struct tp_duration_counts *to, const struct tp_node *node)
 {
 	const struct tp_histogram *from = &node->times;
 	bool full = false;
-	for (uint32_t i = 0; i < from->size; i++) {
-		uint64_t calls = from->counts[i];
+	for (uint32_t i = 0; i < tp_histogram_size(from); i++) {
+		uint64_t calls = tp_histogram_at(from, i);
 		if (!calls)
 			continue;
 		if (calls == UINT32_MAX && !full) {
 			calls += missing(node);
 			full = true;
 		}
-		if (!count(to, from->first + i, calls))
+		if (!count(to, tp_histogram_first(from) + i, calls))
 			return false;
 	}
-	return !from->failed;
+	return !tp_histogram_failed(from);
 }
 
 static bool add_thread(struct tp_durations *durations, const struct tp_analysis *analysis,

@@ -37,7 +37,7 @@ static void leave(void *context, const struct tp_call *call)
 	if (filter->depth && call->depth == filter->depth)
 		shown.self = call->duration, shown.net.self = call->net.inclusive,
 		shown.self_off = call->off;
-	if (filter->profile->nodes[call->node].is_way)
+	if (filter->profile->is_way[call->node])
 		shown.self = shown.net.self = 0, shown.self_off = (struct tp_off){0};
 	filter->sink->leave(filter->sink->context, &shown);
 	filter->own.stop = filter->sink->stop;
@@ -124,6 +124,7 @@ int tp_pieces_replay(void *context, uint32_t number, struct tp_err *err)
 		code = tp_replay_chunks(&replay, first, end, err);
 	// The replay in its proper place reports the damage of a part.
 	part->part.unusual |= code != 0;
+	tp_profile_close(&part->part.profile);
 	return 0;
 }
 

@@ -49,21 +49,6 @@ static void leave_out(struct tp_profile *profile, uint32_t number)
 	node->function = 0;
 	node->calls = node->inclusive = node->max = 0;
 	node->min = UINT64_MAX;
-	node->first_child = node->next_sibling = 0;
-}
-
-// Lists of children anew, of the nodes that are left, in the order in which they were.
-static void link_again(struct tp_profile *profile)
-{
-	for (uint32_t i = 0; i < profile->node_count; i++)
-		profile->nodes[i].first_child = profile->nodes[i].next_sibling = 0;
-	for (uint32_t i = 1; i < profile->node_count; i++) {
-		struct tp_node *node = &profile->nodes[i];
-		if (!node->function)
-			continue;
-		node->next_sibling = profile->nodes[node->parent].first_child;
-		profile->nodes[node->parent].first_child = i;
-	}
 }
 
 // MARKS are those of the functions, DEPTH 0 is any.
@@ -74,7 +59,8 @@ static bool filter_thread(
 	struct tp_node *nodes = profile->nodes;
 	uint8_t *of = calloc(profile->node_count, sizeof(*of));
 	uint64_t *depths = calloc(profile->node_count, sizeof(*depths));
-	bool ok = of && depths;
+	profile->is_way = calloc(profile->node_count, sizeof(*profile->is_way));
+	bool ok = of && depths && profile->is_way;
 	// Callers come before their callees.
 	for (uint32_t i = 1; ok && i < profile->node_count; i++) {
 		const uint32_t function = thread->functions[nodes[i].function];
@@ -90,7 +76,7 @@ static bool filter_thread(
 		if (!(of[i] & (IGNORE | DEEP)) &&
 		    (((node->calls || node->inclusive) && in_focus) || of[i] & NEEDED)) {
 			of[node->parent] |= NEEDED;
-			node->is_way = !in_focus;
+			profile->is_way[i] = !in_focus;
 			if (!in_focus)
 				leave_self(profile, i);
 		} else {
@@ -103,7 +89,7 @@ static bool filter_thread(
 	if (ok) {
 		nodes[0].self = 0;
 		ok = tp_profile_sum_up(profile);
-		link_again(profile);
+		tp_profile_link(profile);
 		thread->busy = nodes[0].inclusive;
 	}
 	free(of);

@@ -199,7 +199,7 @@ static void add_parts(
 static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thread)
 {
 	struct tp_profile *profile = &thread->profile;
-	uint32_t at = profile->node_count ? profile->nodes[0].first_child : 0;
+	uint32_t at = profile->node_count ? profile->first_child[0] : 0;
 	if (profile->parts_of) {
 		add_parts(&analysis->parts, profile, 0, true);
 		analysis->with_parts++;
@@ -228,18 +228,17 @@ static void add_timed(struct tp_analysis *analysis, struct tp_thread_result *thr
 		add_costs(analysis, thread, node);
 
 		// Down, else to the side, else up. No recursion: paths may be millions deep.
-		if (node->first_child) {
-			at = node->first_child;
+		if (profile->first_child[at]) {
+			at = profile->first_child[at];
 			continue;
 		}
 		while (at) {
-			node = &profile->nodes[at];
-			profile->functions[node->function].active--;
-			if (node->next_sibling) {
-				at = node->next_sibling;
+			profile->functions[profile->nodes[at].function].active--;
+			if (profile->next_sibling[at]) {
+				at = profile->next_sibling[at];
 				break;
 			}
-			at = node->parent;
+			at = profile->nodes[at].parent;
 		}
 	}
 }
@@ -355,7 +354,7 @@ static void note_missing_times(struct tp_analysis *analysis)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < analysis->function_count; i++)
-		count += analysis->functions[i].times.failed;
+		count += tp_histogram_failed(&analysis->functions[i].times);
 	if (count)
 		tp_problems_add(&analysis->notes, TP_ERR_MEMORY, analysis->trace->source.name,
 		    "out of memory for some times of %u functions; their percentiles leave "

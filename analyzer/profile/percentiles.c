@@ -63,21 +63,15 @@ struct thread_sink {
 	struct tp_call_sink sink;
 };
 
-static uint32_t count_in(const struct tp_histogram *histogram, uint32_t bucket)
-{
-	const uint32_t at = bucket - histogram->first;
-	return bucket >= histogram->first && at < histogram->size ? histogram->counts[at] : 0;
-}
-
 // The bucket of the value with this rank (from 1 on); *inside is its rank there, from 0 on.
 static uint32_t bucket_of(const struct tp_histogram *histogram, uint64_t rank, uint64_t *inside)
 {
 	uint64_t below = 0;
 	uint32_t at = 0;
-	while (below + histogram->counts[at] < rank)
-		below += histogram->counts[at++];
+	while (below + tp_histogram_at(histogram, at) < rank)
+		below += tp_histogram_at(histogram, at++);
 	*inside = rank - below - 1;
-	return histogram->first + at;
+	return tp_histogram_first(histogram) + at;
 }
 
 // Plan what to look for in function number F.
@@ -89,7 +83,7 @@ static void plan_function(
 	struct place *places = collection->plans[f].places;
 	uint32_t used = 0;
 	to->calls = tp_histogram_total(&function->times);
-	to->exact = !function->times.failed;
+	to->exact = !tp_histogram_failed(&function->times);
 	for (int i = 0; i < TP_PERCENTILE_COUNT; i++) {
 		slots[i].bucket = UINT32_MAX;
 		places[i].slot = NO_SLOT;
@@ -98,7 +92,7 @@ static void plan_function(
 		uint64_t rank = (uint64_t)ceil(percentile_parts[i] * (double)to->calls);
 		rank = rank < 1 ? 1 : rank > to->calls ? to->calls : rank;
 		const uint32_t bucket = bucket_of(&function->times, rank, &places[i].rank);
-		const uint32_t count = count_in(&function->times, bucket);
+		const uint32_t count = tp_histogram_in(&function->times, bucket);
 		to->values[i] = tp_histogram_percentile(
 		    &function->times, percentile_parts[i], function->min, function->max);
 		to->exact = to->exact && count != UINT32_MAX;
@@ -133,7 +127,7 @@ static bool plan_thread(struct collection *collection, uint32_t t)
 		const struct plan *plan = &collection->plans[thread->functions[node->function]];
 		struct cursor *own = &cursors[(size_t)node->function * TP_PERCENTILE_COUNT];
 		for (int s = 0; s < TP_PERCENTILE_COUNT; s++)
-			own[s].end += count_in(&node->times, plan->slots[s].bucket);
+			own[s].end += tp_histogram_in(&node->times, plan->slots[s].bucket);
 	}
 	for (uint32_t f = 1; f < profile->function_count; f++)
 		for (int s = 0; s < TP_PERCENTILE_COUNT; s++) {

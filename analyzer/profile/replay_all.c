@@ -62,6 +62,8 @@ static void take_results(const struct tp_analysis *analysis, struct tp_thread_re
 	if (analysis->compensation.applied)
 		tp_compensation_count(
 		    &result->profile, stack->frames[0].children, &result->taken, &result->missing);
+	if (result->profile.node_count)
+		tp_profile_link(&result->profile);
 	if (!tp_profile_choose_time(&result->profile) && !result->code)
 		result->code = TP_ERR_MEMORY;
 	result->busy = result->profile.nodes[0].inclusive;

@@ -51,6 +51,9 @@ void tp_profile_release(struct tp_profile *profile)
 	free(profile->edges);
 	free(profile->blocks);
 	free(profile->callees);
+	free(profile->first_child);
+	free(profile->next_sibling);
+	free(profile->is_way);
 	free(profile->functions);
 	tp_index_release(&profile->names);
 	memset(profile, 0, sizeof(*profile));
@@ -300,15 +303,42 @@ const struct tp_edge *tp_profile_find_edge(
 	    .name = name,
 	    .function = function,
 	    .parent = parent,
-	    .next_sibling = profile->nodes[parent].first_child,
 	    .min = UINT64_MAX,
 	};
-	profile->nodes[parent].first_child = index;
 	profile->blocks[index] = TP_BLOCK_NONE;
 	profile->callees[parent]++;
 	struct tp_edge *edge = edge_place(profile->edges, profile->blocks[parent], name);
 	*edge = (struct tp_edge){name, index, function, TP_BLOCK_NONE};
 	return edge;
+}
+
+void tp_profile_close(struct tp_profile *profile)
+{
+	free(profile->edges);
+	free(profile->blocks);
+	free(profile->callees);
+	profile->edges = NULL;
+	profile->blocks = profile->callees = NULL;
+}
+
+void tp_profile_link(struct tp_profile *profile)
+{
+	const uint32_t count = profile->node_count;
+	if (!profile->first_child) {
+		profile->first_child = profile->blocks;
+		profile->next_sibling = profile->callees;
+		profile->blocks = profile->callees = NULL;
+		tp_profile_close(profile);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		profile->first_child[i] = profile->next_sibling[i] = 0;
+	for (uint32_t i = 1; i < count; i++) {
+		const struct tp_node *node = &profile->nodes[i];
+		if (!node->function)
+			continue;
+		profile->next_sibling[i] = profile->first_child[node->parent];
+		profile->first_child[node->parent] = i;
+	}
 }
 
 uint32_t tp_profile_function(const struct tp_profile *profile, uint32_t name)

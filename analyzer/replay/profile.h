@@ -17,17 +17,14 @@
 
 /* A parent's index is always below its children's. Node 0 is the thread itself. */
 struct tp_node {
-	uint32_t name;     /* as in a record, kind cleared; 0 for node 0 */
-	uint32_t function; /* index in functions */
-	uint32_t parent;
-	uint32_t first_child;  /* 0: none */
-	uint32_t next_sibling; /* 0: none */
-	bool is_way;    /* only there for the nodes below it (filter.h): own times do not count */
-	uint64_t calls; /* that have ended */
+	uint64_t calls;     /* that have ended */
 	uint64_t inclusive; /* this and the others without what recording cost */
 	uint64_t self;
 	uint64_t min; /* of the inclusive time of a call; UINT64_MAX without calls */
 	uint64_t max;
+	uint32_t name;     /* as in a record, kind cleared; 0 for node 0 */
+	uint32_t function; /* index in functions */
+	uint32_t parent;
 	int32_t debt; /* parts of a tick that are to come off its next call: tp_ended_net */
 	uint32_t
 	    debts_of; /* the profile's `debts` when it was made; if that is another one now, 0 */
@@ -169,8 +166,17 @@ struct tp_profile {
 	struct tp_edge *edges;
 	uint32_t edge_count;
 	uint32_t edge_capacity;
-	uint32_t *blocks;                    /* for each node: tp_edge_home */
-	uint32_t *callees;                   /* for each node: edges in its block */
+	uint32_t *blocks;  /* for each node: tp_edge_home */
+	uint32_t *callees; /* for each node: edges in its block */
+	/*
+	 * When the replay is done these take the place of blocks and callees, and there are no
+	 * edges any more (tp_profile_link).
+	 */
+	uint32_t *first_child;  /* of each node; 0: none */
+	uint32_t *next_sibling; /* of each node; 0: none */
+	/* NULL, or for each node: it is only there for the nodes below it (filter.h), own times do
+	 * not count. */
+	bool *is_way;
 	uint32_t free_blocks[32];            /* by the shift of their numbers, the first; 0: none */
 	struct tp_local_function *functions; /* 0 is not used */
 	uint32_t function_count;
@@ -223,6 +229,10 @@ bool tp_profile_take_over(struct tp_profile *profile, uint32_t caller, uint32_t 
  * inclusive. Without `parts_of` there is wall time only. False: no memory.
  */
 bool tp_profile_choose_time(struct tp_profile *profile);
+/* No call will be added: what finds the node of one goes. */
+void tp_profile_close(struct tp_profile *profile);
+/* The replay is done: have first_child and next_sibling, of the nodes that have a function. */
+void tp_profile_link(struct tp_profile *profile);
 /* Make the inclusive times of all nodes from their own times. False: no memory. */
 bool tp_profile_sum_up(struct tp_profile *profile);
 /* What counts of NET ticks without the cost of recording, of which OFF were without a processor. */

@@ -51,13 +51,13 @@ static inline __attribute__((always_inline)) void late_add(
 	if (__builtin_expect(!tp_histogram_has(&node->times, bucket), 0)) {
 		// Counts that wait may be among those that move.
 		late_flush_counts(late);
-		if (!tp_histogram_reach(&node->times, bucket, &profile->pool))
+		if (!tp_histogram_begin(&node->times, bucket, &profile->pool))
 			return;
 	}
 	uint32_t **slot = &late->counts[late->count_count % WAITING];
 	if (late->count_count++ >= WAITING)
 		tp_histogram_count(*slot);
-	*slot = &node->times.counts[bucket - node->times.first];
+	*slot = &node->times.counts[bucket - node->times.start];
 	__builtin_prefetch(*slot, 1);
 }
 

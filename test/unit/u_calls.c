@@ -305,7 +305,7 @@ static void the_quick_way_is_the_same(void **state)
 		const struct tp_node *a = &profiles[0].nodes[i];
 		const struct tp_node *b = &profiles[1 + j % 2].nodes[i];
 		assert_memory_equal(a, b, offsetof(struct tp_node, times));
-		assert_int_equal(a->times.first, b->times.first);
+		assert_int_equal(a->times.start, b->times.start);
 		assert_int_equal(a->times.size, b->times.size);
 		if (a->times.size)
 			assert_memory_equal(a->times.counts, b->times.counts, a->times.size * 4);

@@ -113,7 +113,7 @@ static struct sums add_up(void)
 		for (uint32_t j = 1; j < profile->node_count; j++) {
 			const struct tp_node *node = &profile->nodes[j];
 			uint64_t parts = node->self;
-			for (uint32_t k = node->first_child; k; k = profile->nodes[k].next_sibling)
+			for (uint32_t k = profile->first_child[j]; k; k = profile->next_sibling[k])
 				parts += profile->nodes[k].inclusive;
 			assert_int_equal(node->inclusive, parts);
 			roots += node->parent ? 0 : node->inclusive;

@@ -273,7 +273,7 @@ static void check_durations(const uint32_t counts[3], uint64_t calls, const uint
 	assert_int_equal(node->calls, 3);
 	node->calls = calls;
 	for (uint32_t i = 0; i < 3; i++)
-		node->times.counts[5 + 2 * i - node->times.first] = counts[i];
+		node->times.counts[5 + 2 * i - tp_histogram_first(&node->times)] = counts[i];
 	const uint32_t function_slots[] = {0};
 	const uint32_t path_slots[] = {TP_FLEET_NO_SLOT, 1};
 	assert_int_equal(

@@ -182,7 +182,7 @@ static void misses_no_value(void **state)
 	// The function has a call that is no thread's: all values of threads come, and are too few.
 	make_case(&of);
 	struct tp_histogram *times = &of.analysis.functions[0].times;
-	times->counts[tp_histogram_bucket(1010) - times->first]++;
+	times->counts[tp_histogram_bucket(1010) - times->start]++;
 	is_refused(&of.analysis);
 	end_case(&of);
 }

@@ -40,9 +40,10 @@ static void paths_are_distinct(void **state)
 	assert_int_equal(tp_profile_function(&profile, 0x2000), profile.nodes[b].function);
 	assert_int_equal(tp_profile_function(&profile, 0x3000), 0);
 	assert_int_equal(profile.nodes[aba].parent, ab);
-	assert_int_equal(profile.nodes[0].first_child, b);
-	assert_int_equal(profile.nodes[b].next_sibling, a);
-	assert_int_equal(profile.nodes[a].next_sibling, 0);
+	tp_profile_link(&profile);
+	assert_int_equal(profile.first_child[0], b);
+	assert_int_equal(profile.next_sibling[b], a);
+	assert_int_equal(profile.next_sibling[a], 0);
 	tp_profile_release(&profile);
 	assert_null(profile.nodes);
 }

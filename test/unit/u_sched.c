@@ -315,9 +315,10 @@ static void take(void *context, const struct tp_call *call)
 static void check_sums(const struct tp_profile *profile)
 {
 	struct tp_off self[FUNCTIONS] = {0};
-	for (uint32_t i = 1; i < profile->node_count; i++)
-		tp_off_add(
-		    &self[(profile->nodes[i].name - FIRST_NAME) / 16], &profile->parts[i].self_off);
+	for (uint32_t i = 1; i < profile->node_count; i++) {
+		const struct tp_off off = tp_profile_parts(profile, i).self_off;
+		tp_off_add(&self[(profile->nodes[i].name - FIRST_NAME) / 16], &off);
+	}
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		assert_int_equal(self[i].blocked, program.self[i].blocked);
 		assert_int_equal(self[i].preempted, program.self[i].preempted);
@@ -364,8 +365,9 @@ static void calls_of_random_programs(void **state)
 			uint64_t wall = 0;
 			tp_profile_choose_time(&profile);
 			for (uint32_t i = 1; i < profile.node_count; i++)
-				wall += profile.nodes[i].self + profile.parts[i].self_off.blocked +
-					profile.parts[i].self_off.preempted;
+				wall += profile.nodes[i].self +
+					tp_profile_parts(&profile, i).self_off.blocked +
+					tp_profile_parts(&profile, i).self_off.preempted;
 			assert_int_equal(wall, stack.frames[0].children);
 			release(&profile, &stack);
 		}
@@ -436,7 +438,7 @@ static void silent_when_switched_off(void **state)
 	assert_int_equal(tp_stack_replay(&stack, words, 1, 0, POSITION), 0);
 	tp_stack_finish(&stack);
 	assert_int_equal(profile.nodes[1].self, 900);
-	assert_int_equal(profile.parts[1].self_off.blocked, 890);
+	assert_int_equal(tp_profile_parts(&profile, 1).self_off.blocked, 890);
 	tp_profile_choose_time(&profile);
 	assert_int_equal(profile.nodes[1].self, 10);
 	release(&profile, &stack);
@@ -463,7 +465,7 @@ static void silent_in_ranges(void **state)
 		assert_int_equal(tp_stack_replay(&stack, words, 1, 0, POSITION), 0);
 		tp_stack_finish(&stack);
 		assert_int_equal(profile.nodes[1].self, ranges[i][2]);
-		assert_int_equal(profile.parts[1].self_off.blocked, ranges[i][3]);
+		assert_int_equal(tp_profile_parts(&profile, 1).self_off.blocked, ranges[i][3]);
 		release(&profile, &stack);
 	}
 }
@@ -491,7 +493,8 @@ static void awake_when_switched_off(void **state)
 		assert_int_equal(tp_stack_replay(&stack, words, 2, 0, POSITION), 0);
 		tp_stack_finish(&stack);
 		assert_int_equal(profile.nodes[1].self, ranged ? 500 : 900);
-		assert_int_equal(profile.parts[1].self_off.blocked, ranged ? 490 : 890);
+		assert_int_equal(
+		    tp_profile_parts(&profile, 1).self_off.blocked, ranged ? 490 : 890);
 		release(&profile, &stack);
 	}
 }
@@ -515,8 +518,8 @@ static void range_behind_an_untimed_exit(void **state)
 	assert_int_equal(tp_stack_replay(&stack, words, 4, 0, POSITION), 0);
 	tp_stack_finish(&stack);
 	assert_int_equal(profile.nodes[1].self, 60);
-	assert_int_equal(profile.parts[1].self_off.blocked, 50);
-	assert_int_equal(profile.parts[2].self_off.blocked, 0);
+	assert_int_equal(tp_profile_parts(&profile, 1).self_off.blocked, 50);
+	assert_int_equal(tp_profile_parts(&profile, 2).self_off.blocked, 0);
 	release(&profile, &stack);
 }
 

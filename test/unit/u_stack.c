@@ -245,16 +245,17 @@ static void model_run(struct model *model)
 
 // ---- the comparison
 
-static void compare(const struct model *model, const struct tp_profile *profile)
+static void compare(const struct model *model, struct tp_profile *profile)
 {
+	tp_profile_link(profile);
 	assert_int_equal(profile->node_count - 1, model->path_count);
 	for (uint32_t i = 0; i < model->path_count; i++) {
 		const struct model_path *path = &model->paths[i];
 		uint32_t at = 0;
 		for (uint32_t j = 0; j < path->depth; j++) {
-			uint32_t child = profile->nodes[at].first_child;
+			uint32_t child = profile->first_child[at];
 			while (child && profile->nodes[child].name != path->path[j])
-				child = profile->nodes[child].next_sibling;
+				child = profile->next_sibling[child];
 			assert_int_not_equal(child, 0);
 			at = child;
 		}

@@ -229,15 +229,18 @@ static void expect_same_profile(const struct tp_profile *a, const struct tp_prof
 		if (memcmp(x, y, offsetof(struct tp_node, times)) != 0)
 			fail_msg("seed %" PRIu64 ": node %u has %" PRIu64 " and %" PRIu64 " calls",
 			    first_seed, i, x->calls, y->calls);
-		assert_int_equal(x->times.first, y->times.first);
+		assert_int_equal(x->times.start, y->times.start);
 		assert_int_equal(x->times.size, y->times.size);
 		if (x->times.size)
 			assert_memory_equal(x->times.counts, y->times.counts, x->times.size * 4);
 	}
 	if (a->waited)
 		assert_memory_equal(a->waited, b->waited, a->node_count * sizeof(*a->waited));
-	if (a->parts)
-		assert_memory_equal(a->parts, b->parts, a->node_count * sizeof(*a->parts));
+	for (uint32_t i = 0; a->parts_of && i < a->node_count; i++) {
+		const struct tp_node_parts x = tp_profile_parts(a, i);
+		const struct tp_node_parts y = tp_profile_parts(b, i);
+		assert_memory_equal(&x, &y, sizeof(x));
+	}
 }
 
 static void expect_same(const struct side *a, const struct side *b)

@@ -92,13 +92,49 @@ static void percentiles_are_within_a_bucket(void **state)
 	tp_histogram_release(&parts[1]);
 }
 
+// In a pool one value takes no memory, and is all that it would be with counts.
+static void one_value_needs_no_counts(void **state)
+{
+	(void)state;
+	struct tp_pool pool = {0};
+	for (uint64_t i = 0; i < 2000; i++) {
+		uint64_t first = pick() >> i % 50;
+		const uint64_t second = i % 3 ? pick() >> i % 47 : first + i % 2;
+		struct tp_histogram one = {0};
+		struct tp_histogram other = {0};
+		struct tp_histogram plain = {0};
+		tp_histogram_add(&one, first, &pool);
+		assert_null(one.counts);
+		assert_int_equal(tp_histogram_in(&one, tp_histogram_bucket(first)), 1);
+		check(&one, &first, 1);
+		tp_histogram_merge(&plain, &one);
+		check(&plain, &first, 1);
+		tp_histogram_merge_in(&other, &one, &pool);
+		assert_null(other.counts);
+		assert_int_equal(tp_histogram_total(&other), 1);
+		tp_histogram_add(&one, second, &pool);
+		tp_histogram_add(&plain, second, NULL);
+		struct tp_histogram late = {0};
+		tp_histogram_add(&late, second, &pool);
+		tp_histogram_merge_in(&other, &late, &pool);
+		assert_int_equal(one.start, other.start);
+		assert_int_equal(one.size, other.size);
+		assert_int_equal(one.start, plain.start);
+		assert_int_equal(one.size, plain.size);
+		assert_memory_equal(one.counts, plain.counts, one.size * 4);
+		assert_memory_equal(other.counts, plain.counts, one.size * 4);
+		tp_histogram_release(&plain);
+	}
+	tp_pool_release(&pool);
+}
+
 static void counts_do_not_overflow(void **state)
 {
 	(void)state;
 	struct tp_histogram histogram = {0};
 	assert_int_equal(tp_histogram_percentile(&histogram, 0.5, 0, 9), 0);
 	tp_histogram_add(&histogram, 7, NULL);
-	histogram.counts[7 - histogram.first] = UINT32_MAX;
+	histogram.counts[7 - histogram.start] = UINT32_MAX;
 	tp_histogram_add(&histogram, 7, NULL);
 	assert_true(tp_histogram_total(&histogram) == UINT32_MAX);
 	struct tp_histogram other = {0};
@@ -115,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(buckets_follow_one_another),
 	    cmocka_unit_test(percentiles_are_within_a_bucket),
+	    cmocka_unit_test(one_value_needs_no_counts),
 	    cmocka_unit_test(counts_do_not_overflow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void add_thread(const struct tp_analysis *analysis, const struct tp_threa
 		add_frame(&path, tp_view_thread_name(thread->thread));
 		tp_buf_addf(&path, " %" PRIu32, thread->thread->number);
 	}
-	uint32_t at = profile->node_count ? profile->nodes[0].first_child : 0;
+	uint32_t at = profile->node_count ? profile->first_child[0] : 0;
 	while (at && !path.failed && !ends.failed && !out->failed) {
 		const struct tp_node *node = &profile->nodes[at];
 		const uint64_t end = path.size;
@@ -41,12 +41,13 @@ static void add_thread(const struct tp_analysis *analysis, const struct tp_threa
 			tp_buf_addf(out, "%s %" PRIu64 "\n", path.data,
 			    kind == TP_WEIGHT_CALLS ? weight
 						    : tp_timebase_ns(&analysis->time, weight));
-		at = node->first_child;
-		while (!at && node != profile->nodes && ends.size) {
+		uint32_t left = at;
+		at = profile->first_child[at];
+		while (!at && left && ends.size) {
 			ends.size -= sizeof(end);
 			path.size = *(const uint64_t *)(const void *)(ends.data + ends.size);
-			at = node->next_sibling;
-			node = &profile->nodes[node->parent];
+			at = profile->next_sibling[left];
+			left = profile->nodes[left].parent;
 		}
 	}
 	if (path.failed || ends.failed)
@@ -63,18 +64,19 @@ static int check(const struct tp_analysis *analysis, enum tp_weight kind, struct
 	for (uint32_t i = 0; i < analysis->thread_count; i++) {
 		const struct tp_profile *profile = &analysis->threads[i].profile;
 		uint32_t depth = 1;
-		uint32_t at = profile->node_count ? profile->nodes[0].first_child : 0;
+		uint32_t at = profile->node_count ? profile->first_child[0] : 0;
 		while (at) {
 			const struct tp_node *node = &profile->nodes[at];
 			if (tp_node_weight(node, kind)) {
 				frames += depth;
 				deepest = depth > deepest ? depth : deepest;
 			}
-			at = node->first_child;
+			uint32_t left = at;
+			at = profile->first_child[at];
 			depth += at != 0;
-			while (!at && node != profile->nodes) {
-				at = node->next_sibling;
-				node = &profile->nodes[node->parent];
+			while (!at && left) {
+				at = profile->next_sibling[left];
+				left = profile->nodes[left].parent;
 				depth -= !at;
 			}
 		}

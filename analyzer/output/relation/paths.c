@@ -153,7 +153,7 @@ static struct tp_cell thread_path_value(
 		return tp_cell_time(data, called, node->max);
 	case T_P50:
 	case T_P99:
-		if (!node->times.size)
+		if (!tp_histogram_size(&node->times))
 			return (struct tp_cell){.type = TP_CELL_NULL};
 		return tp_cell_time(data, true,
 		    tp_histogram_percentile(

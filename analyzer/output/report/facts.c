@@ -121,12 +121,13 @@ static uint32_t add_histograms(struct tp_report *report, struct tp_buf *out)
 		    here == UINT32_MAX ? NULL : &analysis->functions[here];
 		if (function && !analysis->timeless && tp_function_timed(function) >= least) {
 			const char *comma = "";
-			for (uint32_t j = 0; j < function->times.size; j++) {
-				if (!function->times.counts[j])
+			const struct tp_histogram *times = &function->times;
+			for (uint32_t j = 0; j < tp_histogram_size(times); j++) {
+				const uint32_t count = tp_histogram_at(times, j);
+				if (!count)
 					continue;
-				const uint32_t bin = function->times.first + j;
-				tp_buf_addf(out, "%s%" PRIu32 ",%" PRIu32, comma, bin,
-				    function->times.counts[j]);
+				const uint32_t bin = tp_histogram_first(times) + j;
+				tp_buf_addf(out, "%s%" PRIu32 ",%" PRIu32, comma, bin, count);
 				comma = ",";
 				highest = bin > highest ? bin : highest;
 			}

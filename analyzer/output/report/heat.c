@@ -11,12 +11,13 @@
 static bool map_init(struct tp_report_heat_map *map, const struct tp_histogram *times,
     uint32_t function, uint32_t columns)
 {
-	const uint32_t last = times->first + (uint32_t)times->size - 1;
+	const uint32_t first = tp_histogram_first(times);
+	const uint32_t last = first + tp_histogram_size(times) - 1;
 	map->function = function;
 	map->step = 1;
-	while (last / map->step - times->first / map->step >= TP_REPORT_HEAT_ROWS)
+	while (last / map->step - first / map->step >= TP_REPORT_HEAT_ROWS)
 		map->step *= 2;
-	map->first = times->first / map->step;
+	map->first = first / map->step;
 	map->rows = last / map->step - map->first + 1;
 	map->cells = calloc((size_t)columns * map->rows, sizeof(*map->cells));
 	return map->cells != NULL;

@@ -34,7 +34,7 @@ uint32_t *tp_report_heaviest(const struct tp_analysis *analysis, uint32_t *count
 	struct by_time by = {analysis, !tp_analysis_check_parts(analysis, &why)};
 	*count = 0;
 	for (uint32_t i = 0; functions && i < analysis->function_count; i++)
-		if (analysis->functions[i].times.size)
+		if (tp_histogram_size(&analysis->functions[i].times))
 			functions[(*count)++] = i;
 	if (functions)
 		qsort_r(functions, *count, sizeof(*functions), compare_inclusive, &by);

@@ -40,8 +40,7 @@ static uint64_t count_of(const struct tp_histogram *times, uint32_t group, uint3
 {
 	uint64_t count = 0;
 	for (uint32_t i = group << bits; i < (group + 1) << bits; i++)
-		if (tp_histogram_has(times, i))
-			count += times->counts[i - times->first];
+		count += tp_histogram_in(times, i);
 	return count;
 }
 
@@ -75,18 +74,19 @@ static void add_histogram(struct tp_grid *grid, const struct tp_histogram *times
 	const uint64_t all = tp_histogram_total(times);
 	if (!all || tp_grid_skips(grid))
 		return;
-	uint32_t first = times->first;
-	uint32_t last = (uint32_t)times->first + times->size - 1;
-	while (!times->counts[first - times->first])
+	const uint32_t start = tp_histogram_first(times);
+	uint32_t first = start;
+	uint32_t last = start + tp_histogram_size(times) - 1;
+	while (!tp_histogram_at(times, first - start))
 		first++;
-	while (!times->counts[last - times->first])
+	while (!tp_histogram_at(times, last - start))
 		last--;
 	const uint32_t bits = table ? choose_group(first, last) : 0;
 	if (table) {
 		char text[TP_TEXT_NUMBER];
 		tp_buf_addf(grid->out, "%s%s: %s%s%s\n", grid->rows ? "\n" : "", function,
 		    tp_text_count(text, all), all == 1 ? " call" : " calls",
-		    times->failed ? ", others did not fit in memory" : "");
+		    tp_histogram_failed(times) ? ", others did not fit in memory" : "");
 		if (caller)
 			tp_buf_addf(grid->out, "  called by %s\n", caller);
 	}

@@ -59,10 +59,11 @@ static int compare(const void *a, const void *b, void *context)
 
 // Put the children of NODE on the stack. False: no memory.
 static bool push_children(
-    struct walk *walk, const struct tp_node *nodes, uint32_t node, uint32_t depth)
+    struct walk *walk, const struct tp_profile *profile, uint32_t node, uint32_t depth)
 {
+	const struct tp_node *nodes = profile->nodes;
 	const size_t first = walk->count;
-	for (uint32_t at = nodes[node].first_child; at; at = nodes[at].next_sibling) {
+	for (uint32_t at = profile->first_child[node]; at; at = profile->next_sibling[at]) {
 		if (nodes[at].inclusive < walk->least) {
 			walk->grid.more++;
 			continue;
@@ -99,8 +100,8 @@ static void add_row(struct walk *walk, const struct tp_thread_result *thread, st
 
 static bool add_thread(struct walk *walk, const struct tp_thread_result *thread)
 {
-	const struct tp_node *nodes = thread->profile.nodes;
-	if (thread->profile.node_count < 2)
+	const struct tp_profile *profile = &thread->profile;
+	if (profile->node_count < 2)
 		return true;
 	walk->least = (uint64_t)((double)thread->busy * walk->options->min_share);
 	if (walk->options->format == TP_FORMAT_TABLE && walk->analysis->thread_count > 1) {
@@ -112,7 +113,7 @@ static bool add_thread(struct walk *walk, const struct tp_thread_result *thread)
 		tp_grid_text(&walk->grid, text);
 	}
 	walk->count = 0;
-	if (!push_children(walk, nodes, 0, 1))
+	if (!push_children(walk, profile, 0, 1))
 		return false;
 	while (walk->count) {
 		const struct item item = walk->items[--walk->count];
@@ -121,7 +122,7 @@ static bool add_thread(struct walk *walk, const struct tp_thread_result *thread)
 			continue;
 		}
 		add_row(walk, thread, item);
-		if (!push_children(walk, nodes, item.node, item.depth + 1))
+		if (!push_children(walk, profile, item.node, item.depth + 1))
 			return false;
 	}
 	return true;
