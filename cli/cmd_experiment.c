@@ -258,33 +258,8 @@ static int run_part(int argc, char **argv)
 
 // ---- the program in Python
 
-// Where it is, beside the other shared files or where Debian has packages of Python.
-static int find_program(char path[TP_DRIVER_PATH_SIZE + 64], char *self, struct tp_err *err)
-{
-	static const char *const folders[] = {"share/teeperf/python", "lib/python3/dist-packages"};
-	char prefix[TP_DRIVER_PATH_SIZE];
-	int code = tp_driver_libraries(prefix, err);
-	if (code)
-		return code;
-	prefix[strlen(prefix) - strlen("lib")] = '\0';
-	const ssize_t size = readlink("/proc/self/exe", self, PATH_MAX - 1);
-	self[size > 0 ? size : 0] = '\0';
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		snprintf(
-		    path, TP_DRIVER_PATH_SIZE + 64, "%s%s/teeperf/experiment", prefix, folders[i]);
-		if (access(path, R_OK) == 0)
-			return 0;
-	}
-	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
-	    "the Python package of teeperf is neither in %s%s nor in %s%s: install it (on Debian: "
-	    "python3-teeperf)",
-	    prefix, folders[0], prefix, folders[1]);
-}
-
 static int run(int argc, char **argv)
 {
-	char self[PATH_MAX];
-	char program[TP_DRIVER_PATH_SIZE + 64];
 	struct tp_err err;
 	if (argc && argv[0][0] == ':')
 		return run_part(argc, argv);
@@ -300,17 +275,11 @@ static int run(int argc, char **argv)
 	}
 	if (dry_run && tables_only)
 		return tp_options_usage("options '--dry-run' and '--tables' cannot be combined");
-	if (find_program(program, self, &err))
-		return tp_command_fail(&err);
-	// Nothing of the user's Python settings changes it, nor is anything written beside it.
-	const char *words[] = {"python3", "-E", "-s", "-B", program, self, TEEPERF_VERSION, argv[0],
-	    output ? output : "", seed ? seed : "", dry_run ? "dry_run" : "-",
-	    tables_only ? "tables" : "-", replace ? "replace" : "-", retry ? "retry" : "-", NULL};
-	signal(SIGCHLD, SIG_DFL);
-	execvp(words[0], (char *const *)words);
-	return tp_command_refuse(TP_ERR_NOT_FOUND, NULL,
-	    "cannot run python3: %s; 'teeperf experiment' needs Python 3.11 or later",
-	    strerror(errno));
+	const char *words[] = {TEEPERF_VERSION, argv[0], output ? output : "", seed ? seed : "",
+	    dry_run ? "dry_run" : "-", tables_only ? "tables" : "-", replace ? "replace" : "-",
+	    retry ? "retry" : "-", NULL};
+	tp_driver_python("experiment", words, &err);
+	return tp_command_fail(&err);
 }
 
 const struct tp_command tp_cmd_experiment = {

@@ -5,7 +5,7 @@
 #include "cli/command/command.h"
 #include "cli/analyze/open_family.h"
 #include "cli/analyze/open_trace.h"
-#include "cli/profile_push.h"
+#include "cli/fleet/push.h"
 #include "common/out_file.h"
 #include "analyzer/query/query.h"
 
@@ -35,7 +35,7 @@ static struct tp_problems export_notes;
 static struct tp_export_options wanted = {.notes = &export_notes, .least_share = 0.005};
 static const struct tp_export *export; // that was asked for
 static struct tp_open_options open_options = {.symbol_cache = true};
-static struct tp_push_options push = {.server = -1};
+static struct tp_push_options push = {.kind = -1};
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "format", &format, "FORMAT", "write this format; see --list"),
@@ -388,10 +388,10 @@ static int check_options(void)
 		return tp_options_usage(
 		    "--family: '%s' holds a single trace; folded can hold several processes",
 		    format);
-	if (family && push.url)
+	if (family && push.server.url)
 		return tp_options_usage(
 		    "--push: a server takes one process at a time, not a --family");
-	if (push.url && output)
+	if (push.server.url && output)
 		return tp_options_usage(
 		    "--push sends the output instead of writing it: leave -o out");
 	if (family && tp_open_family_refuses(&open_options))
@@ -405,7 +405,6 @@ static int export_one(const char *file)
 {
 	struct tp_open_trace open;
 	struct tp_open_trace other = {.trace.source.fd = -1};
-	struct tp_profile_labels labels = {0};
 	struct tp_buf path;
 	tp_buf_init(&path);
 	int status = tp_open_trace(&open, file, &open_options);
@@ -417,9 +416,7 @@ static int export_one(const char *file)
 	status = choose(&open, file);
 	if (!status && baseline)
 		status = open_baseline(&other, &open);
-	if (!status && push.url)
-		status = tp_push_label(&push, &open.analysis, &labels, &wanted);
-	if (push.url) {
+	if (push.server.url) {
 		status = status ? status : tp_push_export(&push, export, &open.analysis, &wanted);
 		goto done;
 	}
@@ -449,7 +446,6 @@ done:
 	if (!status && (open.damaged || other.damaged))
 		status = TP_EXIT_FAILED;
 out:
-	tp_profile_labels_release(&labels);
 	tp_buf_release(&path);
 	tp_open_trace_release(&open);
 	tp_open_trace_release(&other);

@@ -11,9 +11,7 @@ find_library(TEEPERF_LIBELF elf REQUIRED)
 find_library(TEEPERF_LIBDWARF dwarf REQUIRED)
 find_library(TEEPERF_SQLITE sqlite3 REQUIRED)
 find_path(TEEPERF_LIBDWARF_INCLUDE libdwarf.h PATH_SUFFIXES libdwarf libdwarf-0 REQUIRED)
-# Its header; the library is looked for when 'fleet push' runs. Without it that command says so.
-find_path(TEEPERF_CURL_INCLUDE curl/curl.h)
-# The same of 'fleet serve'.
+# Its header; the library is looked for when 'fleet serve' runs. Without it that command says so.
 find_path(TEEPERF_MICROHTTPD_INCLUDE microhttpd.h)
 # Draws 'teeperf tui'. Without it that command says so.
 find_path(TEEPERF_NCURSES_INCLUDE curses.h PATH_SUFFIXES ncursesw)
@@ -129,10 +127,6 @@ function(teeperf_host_variant suffix dir flags)
 	add_dependencies(tp_analyzer${suffix} tp_report_page tp_fleet_page tp_fleet_set)
 	target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE
 		"${TEEPERF_LIBDWARF_INCLUDE}")
-	if(TEEPERF_CURL_INCLUDE)
-		target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE "${TEEPERF_CURL_INCLUDE}")
-		target_compile_definitions(tp_analyzer${suffix} PRIVATE TEEPERF_HAS_CURL)
-	endif()
 	if(TEEPERF_MICROHTTPD_INCLUDE)
 		target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE "${TEEPERF_MICROHTTPD_INCLUDE}")
 		target_compile_definitions(tp_analyzer${suffix} PRIVATE TEEPERF_HAS_MICROHTTPD)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tables of a fleet in ClickHouse.
+// The tables of a fleet in ClickHouse, and their rows.
 #include "clickhouse.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // By what rows are sorted, and what no two rows have in common.
@@ -87,8 +89,9 @@ void tp_clickhouse_schema(struct tp_buf *out, const struct tp_clickhouse_form *f
 		add_table(out, form, (enum tp_fleet_table_id)id);
 }
 
-void tp_clickhouse_insert(
-    struct tp_buf *out, const struct tp_fleet_table *table, const char *database)
+// ---- rows
+
+static void add_insert(struct tp_buf *out, const struct tp_fleet_table *table, const char *database)
 {
 	tp_buf_addf(out, "INSERT INTO %s.%s (day, program", database, table->name);
 	for (uint32_t i = 0; i < table->count; i++)
@@ -98,7 +101,7 @@ void tp_clickhouse_insert(
 	tp_buf_add_string(out, ") FORMAT TabSeparated\n");
 }
 
-void tp_clickhouse_text(struct tp_buf *out, const char *text)
+static void add_text(struct tp_buf *out, const char *text)
 {
 	for (const char *special; (special = strpbrk(text, "\\\t\n\r")); text = special + 1) {
 		tp_buf_add(out, text, (size_t)(special - text));
@@ -111,16 +114,15 @@ void tp_clickhouse_text(struct tp_buf *out, const char *text)
 	tp_buf_add_string(out, text);
 }
 
-void tp_clickhouse_value(struct tp_buf *out, const struct tp_fleet_column *column,
+static void add_value(struct tp_buf *out, const struct tp_fleet_column *column,
     const struct tp_parquet_values *values, uint64_t row)
 {
-	const int64_t number = values ? values->numbers[row] : 0;
+	const int64_t number = values->numbers ? values->numbers[row] : 0;
 	double real;
-	if (values ? values->present && !values->present[row] : column->optional) {
+	if (column->optional && !tp_parquet_has(values, row)) {
 		tp_buf_add_string(out, "\\N");
 	} else if (column->type == TP_PARQUET_TEXT) {
-		if (values)
-			tp_clickhouse_text(out, values->texts[number]);
+		add_text(out, tp_parquet_text(values, row));
 	} else if (column->type == TP_PARQUET_DOUBLE) {
 		memcpy(&real, &number, sizeof(real));
 		if (isfinite(real))
@@ -130,4 +132,123 @@ void tp_clickhouse_value(struct tp_buf *out, const struct tp_fleet_column *colum
 	} else {
 		tp_buf_addf(out, "%" PRId64, number);
 	}
+}
+
+// Rows on their way out.
+struct printing {
+	const struct tp_fleet_place *place;
+	const struct tp_fleet_names *runs;
+	char program[TP_FLEET_NAME];
+	struct tp_buf out;
+	char call_run[64]; // of the last call: its run, thread, and number in that
+	int64_t call_thread;
+	int64_t call_number;
+};
+
+static int drain(struct printing *printing, size_t size, struct tp_err *err)
+{
+	struct tp_buf *out = &printing->out;
+	if (out->failed)
+		return tp_err_memory(err, printing->place->directory);
+	if (out->size <= size)
+		return 0;
+	if (fwrite(out->data, 1, out->size, stdout) != out->size || fflush(stdout))
+		return tp_err_system(err, errno, NULL, "cannot write the rows");
+	tp_buf_reset(out);
+	return 0;
+}
+
+// Calls are numbered in each thread of a run: a thread's are together, in the order of their time.
+static int64_t number_call(struct printing *printing, const char *run, int64_t thread)
+{
+	if (strcmp(run, printing->call_run) != 0 || thread != printing->call_thread)
+		printing->call_number = 0;
+	snprintf(printing->call_run, sizeof(printing->call_run), "%s", run);
+	printing->call_thread = thread;
+	return printing->call_number++;
+}
+
+static void add_row(struct printing *printing, const struct tp_parquet_values *values, uint64_t row)
+{
+	const struct tp_fleet_table *table = printing->place->table;
+	struct tp_buf *out = &printing->out;
+	tp_buf_addf(out, "%s\t", printing->place->day + strlen("day="));
+	add_text(out, printing->program);
+	for (uint32_t i = 0; i < table->count; i++) {
+		tp_buf_add_char(out, '\t');
+		add_value(out, &table->columns[i], &values[i], row);
+	}
+	if (table == &tp_fleet_tables[TP_FLEET_CALLS]) {
+		const char *run =
+		    tp_parquet_text(&values[tp_fleet_column_number(table, "run_id")], row);
+		const int64_t *threads = values[tp_fleet_column_number(table, "thread")].numbers;
+		tp_buf_addf(
+		    out, "\t%" PRId64, number_call(printing, run, threads ? threads[row] : 0));
+	}
+	tp_buf_add_char(out, '\n');
+}
+
+static int print_group(struct printing *printing, const struct tp_parquet_reader *reader,
+    uint32_t group, struct tp_err *err)
+{
+	const struct tp_fleet_table *table = printing->place->table;
+	struct tp_parquet_values values[TP_FLEET_COLUMNS] = {0};
+	const struct tp_parquet_values *ids = &values[tp_fleet_column_number(table, "run_id")];
+	int code = 0;
+	for (uint32_t i = 0; !code && i < table->count; i++)
+		code = tp_parquet_values_read_named(
+		    &values[i], reader, group, table->columns[i].name, table->columns[i].type, err);
+	if (!code && !ids->numbers)
+		code = tp_err_set(err, TP_ERR_FORMAT, reader->name, "has no column run_id");
+	for (uint64_t row = 0; !code && row < reader->groups[group].rows; row++) {
+		if (tp_fleet_names_have(printing->runs, tp_parquet_text(ids, row)))
+			add_row(printing, values, row);
+		code = drain(printing, TP_BUF_DRAIN_SIZE, err);
+	}
+	for (uint32_t i = 0; i < table->count; i++)
+		tp_parquet_values_release(&values[i]);
+	return code;
+}
+
+static int print_file(void *context, const char *path, struct tp_err *err)
+{
+	struct printing *printing = context;
+	struct tp_parquet_reader reader;
+	int code = tp_parquet_reader_open(&reader, path, err);
+	if (!code)
+		code = tp_fleet_check_file(&reader, printing->place->table, err);
+	for (uint32_t group = 0; !code && group < reader.group_count; group++)
+		code = print_group(printing, &reader, group, err);
+	tp_parquet_reader_close(&reader);
+	return code;
+}
+
+int tp_clickhouse_print(const struct tp_fleet_place *place, const struct tp_fleet_names *runs,
+    const char *database, struct tp_err *err)
+{
+	struct printing printing = {.place = place, .runs = runs};
+	struct tp_fleet_names folders = {0};
+	char path[TP_FLEET_PATH];
+	bool gone;
+	tp_buf_init(&printing.out);
+	tp_fleet_decode(printing.program, place->program + strlen("program="));
+	add_insert(&printing.out, place->table, database);
+	int code = tp_fleet_path(path, err, "%s/%s/%s/%s", place->directory, place->table->name,
+	    place->day, place->program);
+	if (!code)
+		code = tp_fleet_names_read(&folders, path, "run=", err);
+	for (uint32_t i = 0; !code && i < folders.count; i++) {
+		const char *run = folders.items[i] + strlen("run=");
+		if (strncmp(run, "compact-", 8) != 0 && !tp_fleet_names_have(runs, run))
+			continue;
+		code = tp_fleet_path(path, err, "%s/%s/%s/%s/%s", place->directory,
+		    place->table->name, place->day, place->program, folders.items[i]);
+		if (!code)
+			code = tp_fleet_each_file(path, print_file, &printing, &gone, err);
+	}
+	if (!code)
+		code = drain(&printing, 0, err);
+	tp_fleet_names_release(&folders);
+	tp_buf_release(&printing.out);
+	return code;
 }

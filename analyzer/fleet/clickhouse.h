@@ -11,7 +11,7 @@
 #ifndef TP_FLEET_CLICKHOUSE_H
 #define TP_FLEET_CLICKHOUSE_H
 
-#include "analyzer/fleet/tables.h"
+#include "analyzer/fleet/folder.h"
 #include "analyzer/output/format/parquet_read.h"
 
 #define TP_CLICKHOUSE_DATABASE "teeperf"
@@ -27,13 +27,11 @@ struct tp_clickhouse_form {
 bool tp_clickhouse_is_name(const char *name);
 /* The statements, each of which ends in ";\n". pre: names need no quotes. */
 void tp_clickhouse_schema(struct tp_buf *out, const struct tp_clickhouse_form *form);
-/* "INSERT INTO ... FORMAT TabSeparated\n", behind which rows come. */
-void tp_clickhouse_insert(
-    struct tp_buf *out, const struct tp_fleet_table *table, const char *database);
-/* A value of it. */
-void tp_clickhouse_text(struct tp_buf *out, const char *text);
-/* The value of a row of COLUMN in what was read; NULL: an older file does not have it. */
-void tp_clickhouse_value(struct tp_buf *out, const struct tp_fleet_column *column,
-    const struct tp_parquet_values *values, uint64_t row);
+/*
+ * Print a line "INSERT INTO ... FORMAT TabSeparated", and behind it the rows of RUNS that are in
+ * the place, which nobody may change meanwhile. 0 or a negative tp_error.
+ */
+int tp_clickhouse_print(const struct tp_fleet_place *place, const struct tp_fleet_names *runs,
+    const char *database, struct tp_err *err);
 
 #endif

@@ -61,6 +61,12 @@ void tp_driver_inputs_release(struct tp_driver_inputs *inputs);
 /* Where this installation (or build tree) keeps its libraries: PREFIX/lib. 0 or TP_ERR_SYSTEM. */
 int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err);
 
+/*
+ * Become the program of this name in the Python package, with the path of this one and WORDS (ended
+ * by NULL) as its arguments. Returns a negative tp_error.
+ */
+int tp_driver_python(const char *name, const char *const *words, struct tp_err *err);
+
 /* The plugin for LLVM `major`; false if it is not there. */
 bool tp_driver_plugin(const char *libraries, uint32_t major, char path[TP_DRIVER_PATH_SIZE]);
 

@@ -4,11 +4,13 @@
 #define _GNU_SOURCE
 #include "driver.h"
 
+#include "cli/command/command.h"
 #include "common/process.h"
 #include "recorder/tee.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,57 @@ int tp_driver_libraries(char path[TP_DRIVER_PATH_SIZE], struct tp_err *err)
 	if (snprintf(path, TP_DRIVER_PATH_SIZE, "%s/lib", self) >= TP_DRIVER_PATH_SIZE)
 		return tp_err_set(err, TP_ERR_LIMIT, self, "my path is too long");
 	return 0;
+}
+
+// Where it is, beside the other shared files or where Debian has packages of Python.
+static int find_program(char path[TP_DRIVER_PATH_SIZE + 64], const char *name, struct tp_err *err)
+{
+	static const char *const folders[] = {"share/teeperf/python", "lib/python3/dist-packages"};
+	char prefix[TP_DRIVER_PATH_SIZE];
+	int code = tp_driver_libraries(prefix, err);
+	if (code)
+		return code;
+	prefix[strlen(prefix) - strlen("lib")] = '\0';
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(
+		    path, TP_DRIVER_PATH_SIZE + 64, "%s%s/teeperf/%s", prefix, folders[i], name);
+		if (access(path, R_OK) == 0)
+			return 0;
+	}
+	return tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
+	    "the Python package of teeperf is neither in %s%s nor in %s%s: install it (on Debian: "
+	    "python3-teeperf)",
+	    prefix, folders[0], prefix, folders[1]);
+}
+
+int tp_driver_python(const char *name, const char *const *words, struct tp_err *err)
+{
+	// Nothing of the user's Python settings changes it, nor is anything written beside it.
+	const char *const first[] = {"python3", "-E", "-s", "-B"};
+	char self[PATH_MAX];
+	char program[TP_DRIVER_PATH_SIZE + 64];
+	size_t count = 0;
+	int code = find_program(program, name, err);
+	if (code)
+		return code;
+	const ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[size > 0 ? size : 0] = '\0';
+	while (words[count])
+		count++;
+	const char **all = calloc(count + 7, sizeof(*all));
+	if (!all)
+		return tp_err_memory(err, NULL);
+	memcpy(all, first, sizeof(first));
+	all[4] = program;
+	all[5] = self;
+	memcpy(all + 6, words, count * sizeof(*words));
+	signal(SIGCHLD, SIG_DFL);
+	execvp(all[0], (char *const *)all);
+	code = tp_err_set(err, TP_ERR_NOT_FOUND, NULL,
+	    "cannot run python3: %s; 'teeperf %s' needs Python 3.11 or later", strerror(errno),
+	    tp_command_running->name);
+	free(all);
+	return code;
 }
 
 bool tp_driver_plugin(const char *libraries, uint32_t major, char path[TP_DRIVER_PATH_SIZE])

@@ -1,119 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// teeperf fleet push: put the runs of a fleet into ClickHouse.
+// teeperf fleet push: becomes the sender in Python (python/teeperf/push), which puts the runs of a
+// fleet into ClickHouse. That calls 'teeperf fleet push :rows DIR TABLE DAY PROGRAM DATABASE' for
+// the rows of the runs whose ids are on standard input, sorted.
+#define _GNU_SOURCE
 #include "analyzer/fleet/clickhouse.h"
-#include "analyzer/fleet/push.h"
 #include "cli/command/command.h"
+#include "cli/fleet/push.h"
+#include "common/array.h"
+#include "common/read_all.h"
 
-#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
-static const char *to;
+static struct tp_push_server server;
 static const char *database = TP_CLICKHOUSE_DATABASE;
-static const char *user;
-static const char *password_file;
-static const char *ca_file;
-static const char *retries;
 static uint64_t batch = 4 << 20;
 static bool quiet;
 
 static const struct tp_option options[] = {
-    TP_OPT_STRING(0, "to", &to, "URL",
+    TP_OPT_STRING(0, "to", &server.url, "URL",
 	"send to this server, such as http://localhost:8123 or https://db.example.com:8443"),
     TP_OPT_STRING(
 	0, "database", &database, "NAME", "the database with the tables (default: teeperf)"),
-    TP_OPT_STRING(0, "user", &user, "NAME", "the user (default: the server's)"),
-    TP_OPT_STRING(0, "password-file", &password_file, "FILE",
-	"read the password from the first line of FILE"),
-    TP_OPT_STRING(
-	0, "cacert", &ca_file, "FILE", "trust the certificates in FILE instead of the system's"),
     TP_OPT_SIZE(
 	0, "batch", &batch, "SIZE", "send rows in batches of at least SIZE bytes (default: 4M)"),
-    TP_OPT_STRING(0, "retries", &retries, "N",
-	"retry a failed request N times, after 0.5, 1, 2, 4 ... 30 seconds (default: 6)"),
+    TP_PUSH_SERVER_OPTIONS(server, "the user (default: the server's)", "request"),
     TP_OPT_BOOL('q', "quiet", &quiet, "print no summary"),
     TP_OPT_END,
 };
 
-static void tell_each(void *context, const char *day, const char *program, uint64_t runs,
-    uint64_t rows, uint64_t rest)
+// Keep others from compacting and expiring, until the sender has ended.
+static int hold(const char *directory, struct tp_err *err)
 {
-	char shown[PATH_MAX];
-	(void)context;
-	if (quiet)
-		return;
-	tp_command_tell("%s, '%s': %" PRIu64 " runs, %" PRIu64 " rows", day,
-	    tp_shown_name(shown, program), runs, rows);
-	if (rest)
-		fprintf(stderr, "; %" PRIu64 " of its runs left", rest);
-	fputc('\n', stderr);
+	char path[TP_FLEET_PATH];
+	int code = tp_fleet_check(directory, err);
+	if (!code)
+		code = tp_fleet_path(path, err, "%s/.compact.lock", directory);
+	if (code)
+		return code;
+	int fd = open(path, O_RDWR | O_CREAT, 0666); // the sender inherits it
+	if (fd < 0)
+		fd = open(path, O_RDONLY);
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		code = tp_err_set(err, TP_ERR_LIMIT, directory,
+		    "another 'teeperf fleet' is compacting or expiring it: wait for it");
+	return code;
 }
 
-static void tell_retry(void *context, const struct tp_err *err, double seconds)
+// The ids on standard input.
+static int read_ids(struct tp_fleet_names *ids, struct tp_buf *text, struct tp_err *err)
 {
-	(void)context;
-	tp_command_warn("%s: retrying in %g seconds", err->what, seconds);
+	int code = tp_read_all(text, STDIN_FILENO, NULL, "the runs", UINT64_C(1) << 32, err);
+	char *rest = NULL;
+	for (char *id = code ? NULL : strtok_r(text->data, "\n", &rest); !code && id;
+	     id = strtok_r(NULL, "\n", &rest)) {
+		if (TP_GROW(ids->items, ids->room, ids->count + UINT64_C(1)))
+			ids->items[ids->count++] = id;
+		else
+			code = tp_err_memory(err, NULL);
+	}
+	return code;
 }
 
-static bool is_header_text(const char *text)
+static int print_rows(char **words)
 {
-	for (; *text; text++)
-		if (iscntrl((unsigned char)*text))
-			return false;
-	return true;
-}
-
-static int check_options(int argc, uint64_t *tries)
-{
-	if (argc != 1)
-		return tp_options_usage("name the fleet's folder");
-	if (!to)
-		return tp_options_usage(
-		    "where to? give the server with --to http://localhost:8123");
-	if (strncmp(to, "http://", 7) != 0 && strncmp(to, "https://", 8) != 0)
-		return tp_options_usage("--to: '%s' does not begin with http:// or https://", to);
-	if (strpbrk(to, "@?#") || !is_header_text(to))
-		return tp_options_usage(
-		    "--to: a server's address has no user and no '?': use --user and "
-		    "--password-file");
-	if (!tp_clickhouse_is_name(database))
-		return tp_options_usage(
-		    "--database: '%s' has characters other than letters, digits and '_'", database);
-	if (user && !is_header_text(user))
-		return tp_options_usage("--user: the name has a control character");
-	if (password_file && !user)
-		return tp_options_usage("--password-file needs --user");
-	if (retries && (!tp_parse_limit(retries, 0, tries) || *tries > 1000))
-		return tp_options_usage("--retries: '%s' is not a number from 0 to 1000", retries);
-	return TP_EXIT_DONE;
+	struct tp_fleet_place place = {.directory = words[0], .day = words[2], .program = words[3]};
+	struct tp_fleet_names ids = {0};
+	struct tp_buf text;
+	struct tp_err err;
+	tp_buf_init(&text);
+	for (int id = 0; id < TP_FLEET_TABLES; id++)
+		if (strcmp(tp_fleet_tables[id].name, words[1]) == 0)
+			place.table = &tp_fleet_tables[id];
+	int code = place.table ? read_ids(&ids, &text, &err)
+			       : tp_err_set(&err, TP_ERR_NOT_FOUND, words[1], "is no table");
+	if (!code)
+		code = tp_clickhouse_print(&place, &ids, words[4], &err);
+	free(ids.items);
+	tp_buf_release(&text);
+	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
 {
-	struct tp_fleet_pushed pushed;
+	char size[32];
 	struct tp_err err;
-	uint64_t tries = 6;
-	const int status = check_options(argc, &tries);
+	if (argc == 6 && strcmp(argv[0], ":rows") == 0)
+		return print_rows(argv + 1);
+	if (argc != 1)
+		return tp_options_usage("name the fleet's folder");
+	if (!server.url)
+		return tp_options_usage(
+		    "where to? give the server with --to http://localhost:8123");
+	const int status = tp_push_server_check(&server, "--to", "--user and --password-file");
 	if (status)
 		return status;
-	const struct tp_fleet_push push = {
-	    .directory = argv[0],
-	    .url = to,
-	    .database = database,
-	    .user = user,
-	    .password_file = password_file,
-	    .ca_file = ca_file,
-	    .batch_bytes = batch,
-	    .retries = (uint32_t)tries,
-	    .each = tell_each,
-	    .retry = tell_retry,
-	};
-	const int code = tp_fleet_push_runs(&push, &pushed, &err);
-	if (!quiet)
-		tp_command_tell("pushed %" PRIu64 " runs: %" PRIu64 " rows in %" PRIu64
-				" bytes, %" PRIu64 " requests; %" PRIu64 " were already there\n",
-		    pushed.runs, pushed.rows, pushed.bytes, pushed.requests, pushed.already);
-	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
+	if (!tp_clickhouse_is_name(database))
+		return tp_options_usage(
+		    "--database: '%s' has characters other than letters, digits and '_'", database);
+	if (hold(argv[0], &err))
+		return tp_command_fail(&err);
+	snprintf(size, sizeof(size), "%" PRIu64, batch);
+	const char *words[4 + TP_FLEET_TABLES] = {argv[0], database, size, quiet ? "quiet" : NULL};
+	// The table of runs is the last.
+	for (uint32_t id = 0; id <= TP_FLEET_RUNS; id++)
+		words[4 + id] = tp_fleet_tables[id].name;
+	return tp_push_become(&server, "fleet", words, 4 + TP_FLEET_RUNS + 1);
 }
 
 const struct tp_command tp_fleet_push = {

@@ -76,25 +76,20 @@ nth --prepare 'rm -rf out.fleet; cp -r whole.fleet out.fleet' \
 	--verify 'diff -r compact.fleet out.fleet' -- "$tool" fleet compact -q out.fleet
 server=
 # Pushed: a run of which a request failed is sent again, so that its rows may be there twice.
-if "$TEEPERF" fleet push --to http://127.0.0.1:1 --retries 0 whole.fleet 2>&1 |
-	grep -q libcurl; then
-	echo "no libcurl: nothing is pushed"
-else
-	python3 "$lib/push_server.py" rows port &
-	server=$!
-	trap 'kill $server 2>/dev/null || true' EXIT
-	await_true 'test -e port' 'the server that is pushed to'
-	to=http://127.0.0.1:$(cat port)
-	export no_proxy=127.0.0.1
-	expect 0 "$TEEPERF" fleet push -q --to "$to" whole.fleet
-	sort -u rows >whole.rows
-	test -s whole.rows
-	nth --prepare 'rm -f rows' --verify 'sort -u rows | cmp whole.rows' -- \
-		"$tool" fleet push -q --retries 0 --to "$to" whole.fleet
-	# What failed before is made good.
-	nth --verify 'sort -u rows | cmp whole.rows' -- "$tool" fleet push -q --retries 0 \
-		--to "$to" whole.fleet
-fi
+python3 "$lib/push_server.py" rows port &
+server=$!
+trap 'kill $server 2>/dev/null || true' EXIT
+await_true 'test -e port' 'the server that is pushed to'
+to=http://127.0.0.1:$(cat port)
+export no_proxy=127.0.0.1
+expect 0 "$TEEPERF" fleet push -q --to "$to" whole.fleet
+sort -u rows >whole.rows
+test -s whole.rows
+nth --prepare 'rm -f rows' --verify 'sort -u rows | cmp whole.rows' -- \
+	"$tool" fleet push -q --retries 0 --to "$to" whole.fleet
+# What failed before is made good.
+nth --verify 'sort -u rows | cmp whole.rows' -- "$tool" fleet push -q --retries 0 \
+	--to "$to" whole.fleet
 nth -- "$tool" dump a.trace
 "$TEEPERF" dump a.trace >a.txt
 nth --prepare 'rm -f again' --verify 'cmp again a.trace' -- "$tool" dump --assemble a.txt -o again

@@ -63,6 +63,22 @@ static void send_to(int fd, const char *path)
 	syscall(SYS_close, file);
 }
 
+// Programs of the same name that the child starts go on counting.
+static void pass_on(const struct order *order)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)order->at);
+	setenv("FAIL_AT", text, 1);
+	setenv("FAIL_KIND",
+	    order->kind == IO      ? "io"
+	    : order->kind == WRITE ? "write"
+				   : "memory",
+	    1);
+	if (order->sticky)
+		setenv("FAIL_STICKY", "1", 1);
+	unsetenv("FAIL_SERVER");
+}
+
 // Returns in each child; the kind is set last.
 static enum kind serve(const char *text)
 {
@@ -80,6 +96,7 @@ static enum kind serve(const char *text)
 			send_to(STDERR_FILENO, "fail.err");
 			at = order.at;
 			sticky = order.sticky;
+			pass_on(&order);
 			return order.kind;
 		}
 		int status = -1;

@@ -181,7 +181,6 @@ def main():
     # take them.
     server.rows, server.requests, server.plan = [], [], [503, 200, 429, "drop", 500]
     text = push(0, *to, "--user", "some body", "--password-file", "password")
-    # libcurl itself tries again when a connection that was used before has gone.
     wanted(text.count(": retrying in 0.5 seconds") == 2 and
            text.count(": retrying in 1 seconds") == 1, text)
     twice = len(server.rows)

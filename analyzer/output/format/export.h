@@ -19,8 +19,6 @@ struct tp_export_options {
 	enum tp_weight weight;
 	uint64_t split_ns;         /* slices.h: several files of this time each; 0: one */
 	struct tp_problems *notes; /* gets what the output leaves out; may be NULL */
-	const char *const *labels; /* "NAME=VALUE": whose profile it is, for a server of profiles */
-	uint32_t label_count;
 	const char *process; /* of families: what the process is called; NULL: as its program is */
 	/* of graphs: the part (0 to 1) of all time that a function needs to be drawn */
 	double least_share;
