@@ -57,7 +57,7 @@ static bool translate(struct tp_buf *out, struct tp_span pattern)
 	for (size_t i = 0; i < pattern.size; i++) {
 		const char c = pattern.text[i];
 		if (c == '\\' && i + 1 < pattern.size)
-			tp_glob_add_byte(out, (unsigned char)pattern.text[++i], TP_DIALECT_OWN);
+			tp_glob_add_byte(out, (unsigned char)pattern.text[++i]);
 		else if (c == '.')
 			tp_buf_add_char(out, '?');
 		else if (c == '*')
@@ -67,7 +67,7 @@ static bool translate(struct tp_buf *out, struct tp_span pattern)
 		else if (memchr("^$+?()[]{}|\\", c, 12))
 			return false;
 		else
-			tp_glob_add_byte(out, (unsigned char)c, TP_DIALECT_OWN);
+			tp_glob_add_byte(out, (unsigned char)c);
 	}
 	return true;
 }

@@ -269,19 +269,6 @@ void tp_export_check_order(struct tp_export *export,
 	}
 }
 
-static void write_fnmatch(struct tp_buf *out, const struct tp_glob *glob)
-{
-	for (size_t k = 0; k < glob->token_count; k++) {
-		const uint16_t token = glob->tokens[k];
-		if (token < TP_GLOB_ANY)
-			tp_glob_add_byte(out, (unsigned char)token, TP_DIALECT_FNMATCH);
-		else if (token == TP_GLOB_ANY || token == TP_GLOB_STAR)
-			tp_buf_add_char(out, token == TP_GLOB_ANY ? '?' : '*');
-		else
-			tp_glob_add_set(out, glob->sets[token - TP_GLOB_SET], TP_DIALECT_FNMATCH);
-	}
-}
-
 bool tp_export_needs_dot(const struct tp_export_rule *rule, struct tp_span *glob)
 {
 	*glob = rule->parts.glob;
@@ -290,41 +277,6 @@ bool tp_export_needs_dot(const struct tp_export_rule *rule, struct tp_span *glob
 	while (tp_span_starts(*glob, "./"))
 		*glob = (struct tp_span){glob->text + 2, glob->size - 2};
 	return glob->size && glob->text[0] != '/' && glob->text[0] != '*';
-}
-
-static bool lacks_parameters(const struct tp_glob *glob)
-{
-	for (size_t k = 0; k < glob->token_count; k++)
-		if (glob->tokens[k] == '(')
-			return false;
-	return glob->token_count && glob->tokens[glob->token_count - 1] != TP_GLOB_STAR;
-}
-
-void tp_export_fnmatch(
-    struct tp_export *export, const char *lead, const struct tp_export_rule *rule)
-{
-	struct tp_globs globs;
-	struct tp_span glob;
-	const bool dot = tp_export_needs_dot(rule, &glob);
-	if (compile(&globs, glob))
-		export->out->failed = true; // the list has been parsed: it is memory
-	for (uint32_t i = 0; i < globs.count; i++) {
-		const struct tp_glob *one = globs.items[i];
-		tp_buf_add_string(export->out, lead);
-		write_fnmatch(export->out, one);
-		tp_buf_add_char(export->out, '\n');
-		if (dot) {
-			tp_buf_addf(export->out, "%s./", lead);
-			write_fnmatch(export->out, one);
-			tp_buf_add_char(export->out, '\n');
-		}
-		if (!tp_export_is(rule, "name") || !lacks_parameters(one))
-			continue;
-		tp_buf_add_string(export->out, lead);
-		write_fnmatch(export->out, one);
-		tp_buf_add_string(export->out, "(*\n");
-	}
-	tp_globs_release(&globs);
 }
 
 int tp_list_export(const struct tp_list_format *format, const struct tp_list_input *input,

@@ -12,16 +12,10 @@
 #include <string.h>
 
 const struct tp_list_format tp_list_formats[] = {
-    {"afl", "an AFL++ allowlist", tp_import_afl, &tp_export_afl},
-    {"afl-deny", "an AFL++ denylist", tp_import_afl_deny, NULL},
-    {"extrae", "a list of user functions of Extrae", tp_import_extrae, NULL},
-    {"gcc", "options -finstrument-functions-exclude-*-list of gcc", tp_import_gcc, NULL},
     {"profile-list", "a -fprofile-list of Clang", tp_import_profile_list, &tp_export_profile_list},
     {"sancov", "a -fsanitize-coverage-allowlist of Clang", tp_import_sancov, &tp_export_sancov},
     {"sancov-ignore", "a -fsanitize-coverage-ignorelist of Clang", tp_import_sancov_ignore,
 	&tp_export_sancov_ignore},
-    {"scorep", "a Score-P filter", tp_import_scorep, &tp_export_scorep},
-    {"tau", "a selective instrumentation file of TAU", tp_import_tau, NULL},
     {"xray", "a -fxray-attr-list of Clang", tp_import_xray, &tp_export_xray},
     {0},
 };
@@ -57,7 +51,8 @@ void tp_list_add_lines(struct tp_buf *out, struct tp_span text)
 
 /* ---- reading ---- */
 
-void tp_import_own_comment(struct tp_import *import)
+// Write the comment above the current line, which no entry keeps then.
+static void own_comment(struct tp_import *import)
 {
 	tp_list_add_lines(import->out, import->comment);
 	import->comment = (struct tp_span){0};
@@ -66,12 +61,12 @@ void tp_import_own_comment(struct tp_import *import)
 bool tp_import_line(struct tp_import *import, struct tp_span *line)
 {
 	// A comment that belongs to no entry is kept at the head of the list.
-	tp_import_own_comment(import);
+	own_comment(import);
 	while (tp_lines_next(&import->lines, line)) {
 		if (line->size && line->text[0] != '#')
 			return true;
 		if (!line->size) {
-			tp_import_own_comment(import);
+			own_comment(import);
 		} else if (!tp_span_starts(*line, "#!")) {
 			if (!import->comment.size)
 				import->comment.text = line->text;
@@ -79,7 +74,7 @@ bool tp_import_line(struct tp_import *import, struct tp_span *line)
 			    (size_t)(line->text + line->size - import->comment.text);
 		}
 	}
-	tp_import_own_comment(import);
+	own_comment(import);
 	return false;
 }
 
@@ -150,14 +145,6 @@ struct tp_span tp_import_keep(struct tp_import *import, struct tp_buf *glob)
 	import->out->failed |= glob->failed || !kept;
 	tp_buf_release(glob);
 	return span;
-}
-
-struct tp_span tp_import_fnmatch(struct tp_import *import, struct tp_span pattern)
-{
-	struct tp_buf glob;
-	tp_buf_init(&glob);
-	tp_glob_add_fnmatch(&glob, pattern);
-	return tp_import_keep(import, &glob);
 }
 
 void tp_import_rule(

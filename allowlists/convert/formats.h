@@ -46,8 +46,6 @@ struct tp_import {
 bool tp_import_line(struct tp_import *import, struct tp_span *line);
 /* Keep a pattern of the current line. 0 or TP_ERR_MEMORY. */
 int tp_import_add(struct tp_import *import, struct tp_span pattern, uint32_t group);
-/* Write the comment above the current line, which no entry keeps then. */
-void tp_import_own_comment(struct tp_import *import);
 /* Fail at a place in the current line. */
 int tp_import_syntax(const struct tp_import *import, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -57,8 +55,6 @@ void tp_import_lost(struct tp_import *import, uint32_t line, struct tp_span text
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* What has been written to *GLOB, for as long as the import; releases that. */
 struct tp_span tp_import_keep(struct tp_import *import, struct tp_buf *glob);
-/* PATTERN, one of fnmatch(3), as one of our globs. */
-struct tp_span tp_import_fnmatch(struct tp_import *import, struct tp_span pattern);
 
 /* Write KIND:GLOB=CATEGORY. The glob is ours. */
 void tp_import_rule(
@@ -67,15 +63,9 @@ void tp_import_rule(
 void tp_import_rule_and(struct tp_import *import, const char *kind, struct tp_span glob,
     const char *and_kind, struct tp_span and_glob, enum tp_category category);
 
-int tp_import_afl(struct tp_import *import);
-int tp_import_afl_deny(struct tp_import *import);
-int tp_import_extrae(struct tp_import *import);
-int tp_import_gcc(struct tp_import *import);
 int tp_import_profile_list(struct tp_import *import);
 int tp_import_sancov(struct tp_import *import);
 int tp_import_sancov_ignore(struct tp_import *import);
-int tp_import_scorep(struct tp_import *import);
-int tp_import_tau(struct tp_import *import);
 int tp_import_xray(struct tp_import *import);
 
 /*
@@ -120,13 +110,6 @@ void tp_export_check_order(struct tp_export *export,
     bool (*earlier_wins)(const struct tp_export_rule *earlier, const struct tp_export_rule *later));
 
 /*
- * Write the glob of RULE, braces expanded, as lines that begin with LEAD, in fnmatch's dialect. Of
- * a demangled name without parameters also with any, as it is matched here.
- */
-void tp_export_fnmatch(
-    struct tp_export *export, const char *lead, const struct tp_export_rule *rule);
-
-/*
  * Files are compared here without a leading "./", elsewhere as they are: whether the glob of RULE,
  * from which *glob takes away its own, is to be written with "./" in front, too.
  */
@@ -137,11 +120,9 @@ const char *tp_export_needs_linkage_names(const struct tp_export_rule *rule);
 
 bool tp_export_is(const struct tp_export_rule *rule, const char *prefix);
 
-extern const struct tp_list_writer tp_export_afl;
 extern const struct tp_list_writer tp_export_profile_list;
 extern const struct tp_list_writer tp_export_sancov;
 extern const struct tp_list_writer tp_export_sancov_ignore;
-extern const struct tp_list_writer tp_export_scorep;
 extern const struct tp_list_writer tp_export_xray;
 
 #endif

@@ -5,7 +5,6 @@
 #include "allowlists/language/list.h"
 #include "common/clean.h"
 
-#include <ctype.h>
 #include <string.h>
 
 int tp_text_check(const char *text, size_t size, const char *file, struct tp_err *err)
@@ -134,103 +133,11 @@ bool tp_line_is_ours(struct tp_span line)
 
 /* ---- globs ---------------------------------------------------------------------------------- */
 
-void tp_glob_add_byte(struct tp_buf *out, unsigned char byte, enum tp_dialect dialect)
+void tp_glob_add_byte(struct tp_buf *out, unsigned char byte)
 {
-	const bool own = dialect == TP_DIALECT_OWN;
-	if (!own && (byte == ' ' || byte == '\t' || byte == '#')) {
-		tp_buf_add_char(out, '?');
-		return;
-	}
-	if (byte && strchr(own ? "*?[]{}\\#" : "*?[]\\", byte))
+	if (byte && strchr("*?[]{}\\#", byte))
 		tp_buf_add_char(out, '\\');
 	tp_buf_add_char(out, (char)byte);
-}
-
-static bool has(const tp_byte_set set, unsigned byte)
-{
-	return set[byte / 8] >> byte % 8 & 1;
-}
-
-static void put(tp_byte_set set, unsigned byte)
-{
-	set[byte / 8] |= (uint8_t)(1u << byte % 8);
-}
-
-static void add_member(struct tp_buf *out, unsigned byte, enum tp_dialect dialect)
-{
-	if (byte == '\\' && dialect == TP_DIALECT_FNMATCH)
-		tp_buf_add_char(out, '\\');
-	tp_buf_add_char(out, (char)byte);
-}
-
-// The members of a set as they stand between brackets. ']' can only be the first, '-' the first or
-// last, and '^' and '!' anywhere but first: a run never begins or ends with one of the four.
-static void add_members(struct tp_buf *out, const tp_byte_set set, enum tp_dialect dialect)
-{
-	const size_t start = out->size;
-	if (has(set, ']'))
-		tp_buf_add_char(out, ']');
-	for (unsigned first = 0; first < 256; first++) {
-		if (!has(set, first) || memchr("]-^!", (int)first, 4))
-			continue;
-		unsigned last = first;
-		while (last < 255 && has(set, last + 1) && !memchr("]-^!", (int)last + 1, 4))
-			last++;
-		add_member(out, first, dialect);
-		if (last > first + 1)
-			tp_buf_add_char(out, '-');
-		if (last > first)
-			add_member(out, last, dialect);
-		first = last;
-	}
-	const bool dash_first = out->size == start;
-	if (has(set, '-') && dash_first)
-		tp_buf_add_char(out, '-');
-	if (has(set, '^'))
-		tp_buf_add_char(out, '^');
-	if (has(set, '!'))
-		tp_buf_add_char(out, '!');
-	if (has(set, '-') && !dash_first)
-		tp_buf_add_char(out, '-');
-}
-
-void tp_glob_add_set(struct tp_buf *out, const tp_byte_set set, enum tp_dialect dialect)
-{
-	unsigned count = 0;
-	unsigned member = 0;
-	tp_byte_set others = {0};
-	for (unsigned byte = 0; byte < 256; byte++) {
-		if (has(set, byte)) {
-			count++;
-			member = byte;
-		} else {
-			put(others, byte);
-		}
-	}
-	if (count == 256) {
-		tp_buf_add_char(out, '?');
-	} else if (!count) {
-		tp_buf_add_string(out, "[^ -~]"); // none, as "[z-a]": what no name has
-	} else if (count == 1) {
-		tp_glob_add_byte(out, (unsigned char)member, dialect);
-	} else if (count == 2 && has(set, '^') && has(set, '!')) {
-		// Neither can be the first.
-		tp_buf_add_string(out, dialect == TP_DIALECT_OWN ? "{^,!}" : "[\\^!]");
-	} else {
-		const bool negated =
-		    count > 128 && !(dialect == TP_DIALECT_OWN && has(others, ']'));
-		tp_byte_set members;
-		memcpy(members, negated ? others : set, sizeof(members));
-		if (count > 128 && !negated) {
-			// A ']' cannot be in one of our negated sets. No name has the bytes that a
-			// list cannot.
-			memset(members, 0, 4);
-			members[0x7f / 8] &= 0x7f;
-		}
-		tp_buf_add_string(out, negated ? "[^" : "[");
-		add_members(out, members, dialect);
-		tp_buf_add_char(out, ']');
-	}
 }
 
 void tp_glob_add_literal(struct tp_buf *out, struct tp_span text)
@@ -242,84 +149,9 @@ void tp_glob_add_literal(struct tp_buf *out, struct tp_span text)
 		out->failed = true;
 	for (size_t i = 0; i < clean.size; i++) {
 		if (clean.data[i] == text.text[i])
-			tp_glob_add_byte(out, (unsigned char)clean.data[i], TP_DIALECT_OWN);
+			tp_glob_add_byte(out, (unsigned char)clean.data[i]);
 		else
 			tp_buf_add_char(out, '?');
 	}
 	tp_buf_release(&clean);
-}
-
-static bool add_class(struct tp_span name, tp_byte_set set)
-{
-	static const struct {
-		const char *name;
-		int (*is)(int c);
-	} classes[] = {{"alnum", isalnum}, {"alpha", isalpha}, {"blank", isblank},
-	    {"digit", isdigit}, {"lower", islower}, {"punct", ispunct}, {"space", isspace},
-	    {"upper", isupper}, {"xdigit", isxdigit}};
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-		if (!tp_span_is(name, classes[i].name))
-			continue;
-		for (unsigned byte = 0; byte < 128; byte++)
-			if (classes[i].is((int)byte))
-				put(set, byte);
-		return true;
-	}
-	return false;
-}
-
-// The set that begins behind a '['. Its size with the ']', or 0 if there is none.
-static size_t read_set(struct tp_span rest, tp_byte_set set)
-{
-	size_t at = 0;
-	const bool negated = rest.size && (rest.text[0] == '!' || rest.text[0] == '^');
-	at += negated;
-	const size_t first = at;
-	memset(set, 0, sizeof(tp_byte_set));
-	while (at < rest.size && (rest.text[at] != ']' || at == first)) {
-		if (rest.text[at] == '[' && at + 1 < rest.size && rest.text[at + 1] == ':') {
-			struct tp_span tail = {rest.text + at + 2, rest.size - at - 2};
-			const struct tp_span name = tp_span_cut(&tail, ':');
-			if (tail.size && tail.text[0] == ']' && add_class(name, set)) {
-				at += name.size + 4;
-				continue;
-			}
-		}
-		at += rest.text[at] == '\\' && at + 1 < rest.size;
-		const unsigned low = (unsigned char)rest.text[at++];
-		unsigned high = low;
-		if (at + 1 < rest.size && rest.text[at] == '-' && rest.text[at + 1] != ']') {
-			at++;
-			at += rest.text[at] == '\\' && at + 1 < rest.size;
-			high = (unsigned char)rest.text[at++];
-		}
-		for (unsigned byte = low; byte <= high; byte++)
-			put(set, byte);
-	}
-	if (at >= rest.size)
-		return 0;
-	for (size_t i = 0; negated && i < sizeof(tp_byte_set); i++)
-		set[i] = (uint8_t)~set[i];
-	return at + 1;
-}
-
-void tp_glob_add_fnmatch(struct tp_buf *out, struct tp_span pattern)
-{
-	for (size_t i = 0; i < pattern.size; i++) {
-		const char c = pattern.text[i];
-		tp_byte_set set;
-		size_t taken;
-		if (c == '*' || c == '?') {
-			tp_buf_add_char(out, c);
-		} else if (c == '\\' && i + 1 < pattern.size) {
-			tp_glob_add_byte(out, (unsigned char)pattern.text[++i], TP_DIALECT_OWN);
-		} else if (c == '[' && (taken = read_set((struct tp_span){pattern.text + i + 1,
-							     pattern.size - i - 1},
-					    set))) {
-			tp_glob_add_set(out, set, TP_DIALECT_OWN);
-			i += taken;
-		} else {
-			tp_glob_add_byte(out, (unsigned char)c, TP_DIALECT_OWN);
-		}
-	}
 }

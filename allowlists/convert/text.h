@@ -50,25 +50,12 @@ struct tp_line_parts tp_line_split(struct tp_span line);
 /* Whether a section's lines are TeePerf's; LINE is its header. */
 bool tp_line_is_ours(struct tp_span line);
 
-/* 256 bits: which bytes are in a set. */
-typedef uint8_t tp_byte_set[32];
-
-/* How globs are written. */
-enum tp_dialect {
-	TP_DIALECT_OWN,     /* glob.h */
-	TP_DIALECT_FNMATCH, /* fnmatch(3), in files that part words at blanks and comments at '#' */
-};
-
-/* A byte that stands for itself. In fnmatch's dialect '?' stands for blanks and '#'. */
-void tp_glob_add_byte(struct tp_buf *out, unsigned char byte, enum tp_dialect dialect);
-/* One of the bytes of SET, as a set or, if it is one, as that byte. */
-void tp_glob_add_set(struct tp_buf *out, const tp_byte_set set, enum tp_dialect dialect);
+/* A byte that stands for itself in a glob. */
+void tp_glob_add_byte(struct tp_buf *out, unsigned char byte);
 /*
  * The bytes of TEXT, each for itself, in our globs; '?', which is any byte, for those that no line
  * of text can have (common/clean.h).
  */
 void tp_glob_add_literal(struct tp_buf *out, struct tp_span text);
-/* PATTERN, which is one of fnmatch(3) without flags, as one of our globs. */
-void tp_glob_add_fnmatch(struct tp_buf *out, struct tp_span pattern);
 
 #endif

@@ -7,7 +7,7 @@ static const char *output;
 
 static const struct tp_option options[] = {
     TP_OPT_STRING(0, "format", &format, "NAME",
-	"write a list for this tool: afl, profile-list, sancov, sancov-ignore, scorep or xray"),
+	"write this list of Clang: profile-list, sancov, sancov-ignore or xray"),
     TP_OPT_STRING('o', "output", &output, "FILE", "write to FILE instead of standard output"),
     TP_OPT_END,
 };

@@ -13,7 +13,6 @@
 #include "allowlists/convert/convert.h"
 #include "allowlists/convert/text.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,88 +75,6 @@ static void refuses(const char *format, const char *text, uint32_t line, uint32_
 	assert_string_equal(err.file, "dir/x.list");
 	if (err.line != line || err.column != column)
 		fail_msg("%s: %u:%u: %s", format, err.line, err.column, err.what);
-}
-
-static void test_scorep(void **state)
-{
-	(void)state;
-	imports("scorep",
-	    "# of app\n"
-	    "\n"
-	    "SCOREP_REGION_NAMES_BEGIN\n"
-	    "  EXCLUDE\n"
-	    "    # small\n"
-	    "    binv* std::* foo\\ bar\n"
-	    "  INCLUDE MANGLED _ZN1a[bc]* # a::...\n"
-	    "  EXCLUDE lhs{x}\n"
-	    "SCOREP_REGION_NAMES_END\n",
-	    "# of app\n"
-	    "default:allow\n"
-	    "# small\n"
-	    "name:binv*=skip\n"
-	    "name:std::*=skip\n"
-	    "name:foo bar=skip\n"
-	    "# a::...\n"
-	    "fun:_ZN1a[bc]*=allow\n"
-	    "name:lhs\\{x\\}=skip\n",
-	    "");
-	// A file that is let in again is decided by the regions, others are not.
-	imports("scorep",
-	    "SCOREP_FILE_NAMES_BEGIN EXCLUDE * INCLUDE */a.c SCOREP_FILE_NAMES_END\n"
-	    "SCOREP_REGION_NAMES_BEGIN EXCLUDE MANGLED f SCOREP_REGION_NAMES_END\n",
-	    "default:allow\n"
-	    "fun:f=skip\n"
-	    "\n"
-	    "# Files, which decide over regions.\n"
-	    "src:*=skip\n"
-	    "src:*/a.c=allow\n"
-	    "fun:f@src:*/a.c=skip\n",
-	    "");
-	imports("scorep", "SCOREP_FILE_NAMES_BEGIN INCLUDE a.c\n",
-	    "default:allow\n\n# Files, which decide over regions.\n# already included: a.c\n",
-	    "1: the last block has no end: the end of the file is taken for it\n");
-	refuses("scorep", "EXCLUDE *\n", 1, 1);
-	refuses("scorep", "SCOREP_REGION_NAMES_BEGIN\n  foo\n", 2, 3);
-	refuses("scorep", "SCOREP_REGION_NAMES_BEGIN EXCLUDE a\nSCOREP_FILE_NAMES_END\n", 2, 1);
-	refuses("scorep", "SCOREP_REGION_NAMES_BEGIN\nEXCLUDE \x01\n", 2, 9);
-}
-
-static void test_tau(void **state)
-{
-	(void)state;
-	imports("tau",
-	    "BEGIN_EXCLUDE_LIST\n"
-	    "# the sort\n"
-	    "void quicksort(int *, int) C\n"
-	    "bool A::operator==(const A &) const\n"
-	    "\"#foo(#)\"\n"
-	    "std::vector<int, std::allocator<int> > N::g(int *)\n"
-	    "END_EXCLUDE_LIST\n"
-	    "BEGIN_INSTRUMENT_SECTION\n"
-	    "loops routine=\"#\"\n"
-	    "END_INSTRUMENT_SECTION\n",
-	    "default:allow\n"
-	    "# the sort\n"
-	    "name:quicksort=skip\n"
-	    "name:A::operator==(const A&) const=skip\n"
-	    "name:*foo(*)=skip\n"
-	    "name:N::g(int\\*)=skip\n"
-	    "# not imported, TeePerf instruments whole functions only: loops routine=\"#\"\n",
-	    "9: 'loops routine=\"#\"' is not imported: TeePerf instruments whole functions only\n");
-	// A function is included only if both lists include it; a function on a list to exclude is
-	// excluded in any case.
-	imports("tau",
-	    "BEGIN_FILE_INCLUDE_LIST\nmain.c\nsrc/*.cpp\nEND_FILE_INCLUDE_LIST\n"
-	    "BEGIN_INCLUDE_LIST\nint main(#) C\nEND_INCLUDE_LIST\n"
-	    "BEGIN_FILE_EXCLUDE_LIST\nsrc/x.cpp\nEND_FILE_EXCLUDE_LIST\n",
-	    "default:skip\n"
-	    "name:main@src:{,*/}main.c=allow\n"
-	    "name:main@src:src/*.cpp=allow\n"
-	    "src:src/x.cpp=skip\n",
-	    "");
-	refuses("tau", "BEGIN_EXCLUDE_LIST\nBEGIN_INCLUDE_LIST\n", 2, 1);
-	refuses("tau", "BEGIN_EXCLUDE_LIST\nEND_INCLUDE_LIST\n", 2, 1);
-	refuses("tau", "foo\n", 1, 1);
 }
 
 static void test_xray(void **state)
@@ -249,43 +166,6 @@ static void test_clang(void **state)
 	    "default:allow\nmainfile:x.c=skip\nfun:a=skip\n", "");
 }
 
-static void test_plain(void **state)
-{
-	(void)state;
-	imports("afl", "# all\nsrc: *\n\nfun: Foo Bar # c\nlib/a.c\nb[0-9]\nfun:_Z1fv\n",
-	    "default:skip\n"
-	    "# all\n"
-	    "fun:FooBar=allow\n"
-	    "name:FooBar=allow\n"
-	    "src:*lib/a.c=allow\n"
-	    "fun:b[0-9]=allow\n"
-	    "name:b[0-9]=allow\n"
-	    "fun:_Z1fv=allow\n",
-	    "");
-	imports("afl-deny", "a.c\n", "default:allow\nsrc:*a.c=skip\n", "");
-	imports("gcc",
-	    "CFLAGS = -O2 '-finstrument-functions-exclude-function-list=foo,std::,a\\,b' \\\n"
-	    " -finstrument-functions-exclude-file-list=/usr/include,boost -g\n",
-	    "# gcc leaves out each name that has one of these anywhere in it.\n"
-	    "default:allow\n"
-	    "name:*foo*=skip\n"
-	    "name:*std::*=skip\n"
-	    "name:*a,b*=skip\n"
-	    "src:*/usr/include*=skip\n"
-	    "src:*boost*=skip\n",
-	    "");
-	assert_int_equal(convert("gcc", "CFLAGS = -O2\n", false), TP_ERR_FORMAT);
-	imports("extrae", "00000000004005ed#pi_kernel\nfoo # 004005aa\nbar+loops\nN::f(int)\n",
-	    "default:skip\n"
-	    "fun:pi_kernel=allow\n"
-	    "fun:foo=allow\n"
-	    "# not imported, TeePerf instruments whole functions only, and uses 'bar': bar+loops\n"
-	    "fun:bar=allow\n"
-	    "name:N::f(int)=allow\n",
-	    "3: 'bar+loops' is not imported: TeePerf instruments whole functions only, and uses "
-	    "'bar'\n");
-}
-
 static void test_exports(void **state)
 {
 	(void)state;
@@ -310,27 +190,6 @@ static void test_exports(void **state)
 	    "exported to XRay: it does not support several conditions in a line\n10: 'type:foo' is "
 	    "not exported to XRay: its section belongs to another tool\n6: 'fun:ab=count' decides "
 	    "over line 5 here, but not in XRay, where that line wins\n");
-	exports("scorep", "default:skip\nfun:{a,b} c[x-z]\nname:N::f=skip\n",
-	    "SCOREP_REGION_NAMES_BEGIN\n"
-	    "  EXCLUDE *\n"
-	    "  INCLUDE MANGLED a?c[x-z]\n"
-	    "  INCLUDE MANGLED b?c[x-z]\n"
-	    "  EXCLUDE N::f\n"
-	    "  EXCLUDE N::f(*\n"
-	    "SCOREP_REGION_NAMES_END\n",
-	    "");
-	exports("scorep", "default:skip\nsrc:a/*\nfun:f=skip\nsrc:a/b.c=skip\n",
-	    "SCOREP_FILE_NAMES_BEGIN\n"
-	    "  EXCLUDE *\n"
-	    "  INCLUDE a/*\n"
-	    "  INCLUDE ./a/*\n"
-	    "  EXCLUDE a/b.c\n"
-	    "  EXCLUDE ./a/b.c\n"
-	    "SCOREP_FILE_NAMES_END\n"
-	    "SCOREP_REGION_NAMES_BEGIN\n"
-	    "  EXCLUDE MANGLED f\n"
-	    "SCOREP_REGION_NAMES_END\n",
-	    "");
 	exports("profile-list", "default:allow\nsrc:a.c=skip\nfun:f=allow\nfun:g=forbid\nfun:g\n",
 	    "#!special-case-list-v2\n"
 	    "default:allow\n"
@@ -346,11 +205,7 @@ static void test_exports(void **state)
 	    "sancov", "mainfile:f.c\n", "#!special-case-list-v2\nfun:*\nsrc:./f.c\nsrc:f.c\n", "");
 	exports(
 	    "sancov-ignore", "default:allow\nfun:f=skip\n", "#!special-case-list-v2\nfun:f\n", "");
-	exports("afl", "fun:{f,g}\nsrc:a.c\nfun:h=skip\n",
-	    "# not exported, it has no exceptions: fun:h=skip\n"
-	    "fun:f\nfun:g\nsrc:a.c\nsrc:./a.c\n",
-	    "3: 'fun:h=skip' is not exported to AFL++: it has no exceptions\n");
-	assert_int_equal(convert("scorep", "fum:a\n", true), TP_ERR_SYNTAX);
+	assert_int_equal(convert("xray", "fum:a\n", true), TP_ERR_SYNTAX);
 	assert_int_equal(err.line, 1);
 }
 
@@ -411,77 +266,6 @@ static void random_text(char *text, size_t size, const char *alphabet)
 	text[length] = '\0';
 }
 
-// 0, and whether GLOB matches TEXT; or why it is no glob.
-static int match(const char *glob, const char *text, bool *matches, struct tp_glob_error *error)
-{
-	struct tp_globs globs;
-	const int status = tp_globs_compile(&globs, glob, strlen(glob), error);
-	*matches = tp_globs_match(&globs, text, strlen(text));
-	tp_globs_release(&globs);
-	return status;
-}
-
-// Patterns of fnmatch become globs that match the same.
-static void test_fnmatch(void **state)
-{
-	(void)state;
-	uint32_t matched = 0;
-	for (int i = 0; i < 60000; i++) {
-		char pattern[10];
-		char text[7];
-		random_text(pattern, sizeof(pattern), "ab[]^!-*?{},#=\\");
-		random_text(text, sizeof(text), "ab[]^!-{},#\\");
-		const size_t length = strlen(pattern);
-		// A set with a backslash in a range, or at an end, is not the same everywhere.
-		if (strchr(pattern, '\\') && (strchr(pattern, '[') || pattern[length - 1] == '\\'))
-			continue;
-		tp_buf_reset(&out);
-		tp_glob_add_fnmatch(&out, tp_span_of(pattern));
-		bool matches;
-		struct tp_glob_error error;
-		if (match(out.data, text, &matches, &error))
-			fail_msg("'%s' becomes '%s': %s", pattern, out.data, error.what);
-		const bool expected = fnmatch(pattern, text, 0) == 0;
-		matched += expected;
-		if (matches != expected)
-			fail_msg(
-			    "'%s' becomes '%s', for '%s': %d", pattern, out.data, text, matches);
-	}
-	assert_true(matched > 1000);
-}
-
-// Globs of ours become patterns that match the same.
-static void test_globs(void **state)
-{
-	(void)state;
-	uint32_t matched = 0;
-	for (int i = 0; i < 30000; i++) {
-		char glob[12] = "fun:x";
-		char text[8] = "x";
-		random_text(glob + 5, 6, "ab[]^!-*?{,}");
-		random_text(text + 1, 6, "ab[]^!-");
-		bool matches;
-		struct tp_glob_error error;
-		if (match(glob + 4, text, &matches, &error))
-			continue;
-		assert_int_equal(convert("afl", glob, true), 0);
-		struct tp_lines lines;
-		struct tp_span line;
-		bool any = false;
-		tp_lines_init(&lines, out.data, out.size);
-		while (tp_lines_next(&lines, &line)) {
-			char pattern[600];
-			snprintf(
-			    pattern, sizeof(pattern), "%.*s", (int)line.size - 4, line.text + 4);
-			any |= fnmatch(pattern, text, 0) == 0;
-		}
-		matched += any;
-		if (any != matches)
-			fail_msg("'%s' becomes '%s', for '%s'", glob, out.data, text);
-	}
-	assert_true(matched > 300);
-}
-
 static bool is_in(const struct tp_allowlist *list, const char *name, const char *file)
 {
 	const struct tp_subject subject = {
@@ -501,7 +285,7 @@ static struct tp_allowlist *parse(const char *text)
 // Lists that are exported without a warning, and imported again, decide the same.
 static void test_round_trips(void **state)
 {
-	static const char *const formats[] = {"scorep", "profile-list"};
+	static const char *const formats[] = {"xray", "profile-list"};
 	(void)state;
 	uint32_t whole[2] = {0};
 	for (int i = 0; i < 3000; i++) {
@@ -593,15 +377,10 @@ static int init(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_scorep),
-	    cmocka_unit_test(test_tau),
 	    cmocka_unit_test(test_xray),
 	    cmocka_unit_test(test_clang),
-	    cmocka_unit_test(test_plain),
 	    cmocka_unit_test(test_exports),
 	    cmocka_unit_test(test_fmt),
-	    cmocka_unit_test(test_fnmatch),
-	    cmocka_unit_test(test_globs),
 	    cmocka_unit_test(test_round_trips),
 	    cmocka_unit_test(test_fmt_keeps_meaning),
 	};

@@ -110,7 +110,7 @@ expect 0 "$TEEPERF" allowlist list
 awk '{ print $1 }' out >names
 while read -r list; do
 	expect 0 "$TEEPERF" allowlist fmt --check "$list"
-	expect 0 "$TEEPERF" allowlist export --format scorep "$list"
+	expect 0 "$TEEPERF" allowlist export --format profile-list "$list"
 done <names
 expect 1 "$TEEPERF" allowlist fmt shipped:none
 says "'shipped:none': no such list is shipped in .*'teeperf allowlist list' shows them" err
