@@ -19,29 +19,9 @@ import parquet_read  # pylint: disable=wrong-import-position
 
 TASK = '[[tasks]]\nexecutable = "true"\n'
 # What the existing harness takes, as it is.
-HARNESS = """\
-[globals]
-sample_size = 1
-output_directory = "demo-result"
-extra_perf_events = ["cpu-clock"]
-debug = false
-deep_trace = true
-
-[[tasks]]
-executable = "/usr/bin/sysbench"
-args = ["--threads={{ num_threads }}", "cpu", "run"]
-enclave_size = ["1G"]
-num_threads = [1, 2, 4]
-env = { OMP_NUM_THREADS = "{{ num_threads }}" }
-
-[[tasks]]
-executable = "/bin/dd"
-args = ["if=/dev/random", "of={{ output_directory }}/a.random", "count=1000000"]
-storage_type = ["encrypted", "untrusted"]
-enclave_size = ["256M", "512M"]
-post_run_executable = "rm"
-post_run_args = ["-rf", "{{ output_directory }}/a.random"]
-"""
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "harness.toml"),
+          encoding="utf-8") as example:
+    HARNESS = example.read()
 # The order of the first round by the program in C before this one.
 ORDER = [5, 1, 2, 0, 7, 9, 11, 10, 6, 4, 3, 8]
 # The same of an interval.

@@ -8,29 +8,7 @@ set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/sysbench ] || skip "no sysbench (package sysbench)"
 
-cat >demo.toml <<'EOF'
-[globals]
-sample_size = 1
-output_directory = "demo-result"
-extra_perf_events = ["cpu-clock"]
-debug = false
-deep_trace = true
-
-[[tasks]]
-executable = "/usr/bin/sysbench"
-args = ["--threads={{ num_threads }}", "cpu", "run"]
-enclave_size = ["1G"]
-num_threads = [1, 2, 4]
-env = { OMP_NUM_THREADS = "{{ num_threads }}" }
-
-[[tasks]]
-executable = "/bin/dd"
-args = ["if=/dev/random", "of={{ output_directory }}/a.random", "count=1000000"]
-storage_type = ["encrypted", "untrusted"]
-enclave_size = ["256M", "512M"]
-post_run_executable = "rm"
-post_run_args = ["-rf", "{{ output_directory }}/a.random"]
-EOF
+cp "$lib/harness.toml" demo.toml
 blocks=1000000
 expect 0 "$TEEPERF" experiment --dry-run demo.toml
 says '^12 experiments, ' out

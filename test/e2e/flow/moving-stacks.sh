@@ -259,8 +259,8 @@ expect 0 "$TEEPERF" c++ -O2 -g --exits=untimed tasks.cpp -o other -lpthread
 expect 0 "$TEEPERF" record --clock tsc -q -o run.trace -- ./other
 check want "untimed"
 
-# Two parts of the time are the whole. The middle is that of main, which begins with the first record:
-# the recording may last long after the last one.
+# Two parts of the time are the whole. The middle is that of main, which begins with the first
+# record: the recording may last long after the last one.
 middle=$("$TEEPERF" query --raw --format tsv all.trace "SELECT duration_ns / 2 FROM calls
 	JOIN functions USING (fn) WHERE function LIKE 'main%'" 2>/dev/null | tail -n 1)
 "$TEEPERF" analyze all.trace --raw --time-range "0ns..${middle}ns" \
