@@ -46,7 +46,7 @@ static bool set(struct tp_profile *profile, uint32_t node, const struct tp_node_
 	return true;
 }
 
-// What is known of NODE before tp_profile_choose_time.
+// The parts of NODE before tp_profile_choose_time.
 static struct tp_node_parts off_of(const struct tp_profile *profile, uint32_t node)
 {
 	const struct tp_node_parts *parts = find(profile, node);

@@ -209,10 +209,13 @@ bool tp_profile_keep_dropped(struct tp_profile *profile);
 bool tp_profile_keep_waited(struct tp_profile *profile);
 /* Have `parts_of`. False: no memory. */
 bool tp_profile_keep_parts(struct tp_profile *profile);
-/* Of the own time of NODE, OFF was without a processor, or was not, if it is known. False: no memory. */
+/*
+ * Of the own time of NODE, OFF was without a processor, or was not, if it is known at all. False:
+ * no memory.
+ */
 bool tp_profile_add_off(struct tp_profile *profile, uint32_t node, const struct tp_off *off);
 bool tp_profile_take_off(struct tp_profile *profile, uint32_t node, const struct tp_off *off);
-/* What is known of NODE when tp_profile_choose_time is done; there must be parts_of. */
+/* The parts of NODE when tp_profile_choose_time is done; there must be parts_of. */
 struct tp_node_parts tp_profile_parts(const struct tp_profile *profile, uint32_t node);
 /* No part of it is off. */
 static inline void tp_profile_forget_parts(struct tp_profile *profile, uint32_t node)
