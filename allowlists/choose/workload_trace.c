@@ -115,7 +115,7 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 	    .last_ns = (double)tp_analysis_at_ns(analysis, thread->last),
 	    .cpu_ns = thread->thread->has_cpu ? (double)thread->thread->cpu_ns : 0,
 	    .delay_ns = thread->thread->has_delay ? (double)thread->thread->delay_ns : 0,
-	    .tells = profile->parts && !analysis->trace->sched.lost,
+	    .tells = profile->parts_of && !analysis->trace->sched.lost,
 	};
 	for (uint32_t i = 1; i < profile->node_count; i++) {
 		const struct tp_node *node = &profile->nodes[i];
@@ -127,8 +127,10 @@ static bool add_paths(struct tp_workload *workload, const struct tp_analysis *an
 		    .calls = node->calls,
 		    .self_ns = to_ns(analysis, node->self),
 		};
-		if (profile->parts)
-			add_off(analysis, &profile->parts[i].self_off, &workload->nodes[at]);
+		if (profile->parts_of) {
+			const struct tp_off off = tp_profile_parts(profile, i).self_off;
+			add_off(analysis, &off, &workload->nodes[at]);
+		}
 		times->pairs += node->calls;
 		times->raw_ns += workload->nodes[at].self_ns;
 		if (parent == at)

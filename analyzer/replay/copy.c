@@ -69,8 +69,8 @@ int tp_profile_copy(struct tp_profile *to, const struct tp_profile *from)
 	ok &= copy_table(&to->dropped, from->dropped, nodes, room, sizeof(*to->dropped));
 	ok &= copy_table(&to->waited, from->waited, nodes, room, sizeof(*to->waited));
 	ok &= copy_table(&to->parts_of, from->parts_of, nodes, room, sizeof(*to->parts_of));
-	ok &= copy_array(
-	    &to->parts, from->parts, from->parts_count, from->parts_capacity, sizeof(*to->parts));
+	ok &= copy_array(&to->part_items, from->part_items, from->parts_count, from->parts_capacity,
+	    sizeof(*to->part_items));
 	ok &= copy_array(&to->functions, from->functions, from->function_count,
 	    from->function_capacity, sizeof(*to->functions));
 	ok &= copy_index(&to->names, &from->names);

@@ -18,7 +18,7 @@ bool tp_profile_keep_parts(struct tp_profile *profile)
 static struct tp_node_parts *find(const struct tp_profile *profile, uint32_t node)
 {
 	const uint32_t at = profile->parts_of[node];
-	return at ? &profile->parts[at] : NULL;
+	return at ? &profile->part_items[at] : NULL;
 }
 
 struct tp_node_parts tp_profile_parts(const struct tp_profile *profile, uint32_t node)
@@ -38,9 +38,9 @@ static bool set(struct tp_profile *profile, uint32_t node, const struct tp_node_
 		return true;
 	}
 	const uint32_t at = profile->parts_count;
-	if (!TP_GROW(profile->parts, profile->parts_capacity, at + UINT64_C(1)))
+	if (!TP_GROW(profile->part_items, profile->parts_capacity, at + UINT64_C(1)))
 		return false;
-	profile->parts[at] = *parts;
+	profile->part_items[at] = *parts;
 	profile->parts_of[node] = at;
 	profile->parts_count++;
 	return true;

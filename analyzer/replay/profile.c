@@ -47,7 +47,7 @@ void tp_profile_release(struct tp_profile *profile)
 	free(profile->dropped);
 	free(profile->waited);
 	free(profile->parts_of);
-	free(profile->parts);
+	free(profile->part_items);
 	free(profile->edges);
 	free(profile->blocks);
 	free(profile->callees);

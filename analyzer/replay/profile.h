@@ -125,12 +125,12 @@ struct tp_profile {
 	enum tp_time time; /* that of min, max and times; of the rest when all is there */
 	/*
 	 * NULL: when the thread had no processor is not known; or for each node the number of its
-	 * item in `parts`. Those of most nodes are 0: they had a processor all the time, and all
+	 * item in `part_items`. Those of most nodes are 0: they had a processor all the time, and all
 	 * of their times is processor time (tp_profile_parts). The replay fills what of a node's
 	 * own time was off, tp_profile_choose_time the rest.
 	 */
 	uint32_t *parts_of;
-	struct tp_node_parts *parts;
+	struct tp_node_parts *part_items;
 	uint32_t parts_count; /* with 0, which is not used */
 	uint32_t parts_capacity;
 	struct tp_profile_cost cost; /* off all times */

@@ -181,7 +181,7 @@ static bool add_off_of(
 {
 	const struct tp_profile *of = &part->profile;
 	return !profile->parts_of || !of->parts_of[from] ||
-	       tp_profile_add_off(profile, to, &of->parts[of->parts_of[from]].self_off);
+	       tp_profile_add_off(profile, to, &of->part_items[of->parts_of[from]].self_off);
 }
 
 // Hang the calls of the nodes from ROOT on, up to END, below the frame that is on top. MOVED gets
