@@ -43,7 +43,7 @@ int main(void)
 		pthread_create(&one, NULL, bench, NULL);
 		pthread_join(one, NULL);
 	}
-	usleep(50000);
+	usleep(100000); // twice what is asked for: what starting took of the processor hides some of it
 	pthread_mutex_lock(&mutex);
 	over = true;
 	pthread_cond_signal(&changed);
