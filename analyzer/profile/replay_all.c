@@ -62,10 +62,10 @@ static void take_results(const struct tp_analysis *analysis, struct tp_thread_re
 	if (analysis->compensation.applied)
 		tp_compensation_count(
 		    &result->profile, stack->frames[0].children, &result->taken, &result->missing);
-	if (result->profile.node_count)
-		tp_profile_link(&result->profile);
+	tp_profile_link(&result->profile);
 	if (!tp_profile_choose_time(&result->profile) && !result->code)
-		result->code = TP_ERR_MEMORY;
+		result->code = tp_err_set(&result->err, TP_ERR_MEMORY, analysis->trace->source.name,
+		    "out of memory for the processor times of thread %u", result->thread->number);
 	result->busy = result->profile.nodes[0].inclusive;
 	result->open = stack->open;
 	result->open_count = stack->open_count;

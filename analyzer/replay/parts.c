@@ -53,22 +53,24 @@ static struct tp_node_parts off_of(const struct tp_profile *profile, uint32_t no
 	return parts ? *parts : (struct tp_node_parts){0};
 }
 
-bool tp_profile_add_off(struct tp_profile *profile, uint32_t node, const struct tp_off *off)
+static bool change(struct tp_profile *profile, uint32_t node, const struct tp_off *off,
+    void (*how)(struct tp_off *, const struct tp_off *))
 {
 	if (!profile->parts_of || !(off->blocked | off->preempted))
 		return true;
 	struct tp_node_parts parts = off_of(profile, node);
-	tp_off_add(&parts.self_off, off);
+	how(&parts.self_off, off);
 	return set(profile, node, &parts);
+}
+
+bool tp_profile_add_off(struct tp_profile *profile, uint32_t node, const struct tp_off *off)
+{
+	return change(profile, node, off, tp_off_add);
 }
 
 bool tp_profile_take_off(struct tp_profile *profile, uint32_t node, const struct tp_off *off)
 {
-	if (!profile->parts_of || !(off->blocked | off->preempted))
-		return true;
-	struct tp_node_parts parts = off_of(profile, node);
-	tp_off_take(&parts.self_off, off);
-	return set(profile, node, &parts);
+	return change(profile, node, off, tp_off_take);
 }
 
 bool tp_profile_take_over(struct tp_profile *profile, uint32_t caller, uint32_t node)

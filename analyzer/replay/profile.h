@@ -174,8 +174,10 @@ struct tp_profile {
 	 */
 	uint32_t *first_child;  /* of each node; 0: none */
 	uint32_t *next_sibling; /* of each node; 0: none */
-	/* NULL, or for each node: it is only there for the nodes below it (filter.h), own times do
-	 * not count. */
+	/*
+	 * NULL, or for each node: it is only there for the nodes below it (filter.h), own times do
+	 * not count.
+	 */
 	bool *is_way;
 	uint32_t free_blocks[32];            /* by the shift of their numbers, the first; 0: none */
 	struct tp_local_function *functions; /* 0 is not used */
@@ -223,9 +225,7 @@ static inline void tp_profile_forget_parts(struct tp_profile *profile, uint32_t 
 	if (profile->parts_of)
 		profile->parts_of[node] = 0;
 }
-/*
- * The own time of NODE is CALLER's, too. False: no memory.
- */
+/* The own time of NODE is CALLER's, too. False: no memory. */
 bool tp_profile_take_over(struct tp_profile *profile, uint32_t caller, uint32_t node);
 /*
  * All is there, and costs are taken off: split the time of each node, and have `time` in self and

@@ -7,6 +7,7 @@ first push to the file 'statements', with a NUL behind each."""
 
 import http.server
 import os
+import pathlib
 import re
 import socket
 import ssl
@@ -202,6 +203,16 @@ def main():
     # It goes on from there: what was not complete is sent again.
     text = push(0, *to)
     wanted(f"pushed {runs} runs" in text, text)
+    server.shutdown()
+
+    # A run that lacks rows is not sent as one that is whole.
+    server = Server()
+    missing = sorted(pathlib.Path(FLEET).glob("functions/*/*/*/*.parquet"))[-1]
+    missing.rename(missing.with_suffix(".away"))
+    text = push(1, "--to", server.url)
+    missing.with_suffix(".away").rename(missing)
+    lacks = re.search(r"run (\S+) has 0 rows in 'functions', and its row in 'runs' says [1-9]", text)
+    wanted(lacks and lacks[1] not in server.runs("runs"), text)
     server.shutdown()
 
     # Nobody is there.

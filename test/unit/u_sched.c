@@ -335,6 +335,50 @@ static void start(struct tp_profile *profile, struct tp_stack *stack)
 	tp_stack_set_off(stack, &list);
 }
 
+// The parts of each node's time against sums over all nodes, for each of the times that may count.
+// Then the last node's time is its caller's.
+static void check_parts(struct tp_profile *profile, enum tp_time time)
+{
+	const uint32_t count = profile->node_count;
+	struct tp_node_parts *wanted = calloc(count, sizeof(*wanted));
+	uint64_t *own = calloc(count, sizeof(*own));
+	assert_true(wanted && own);
+	for (uint32_t i = 1; i < count; i++) {
+		const struct tp_off off = tp_profile_parts(profile, i).self_off;
+		const uint64_t cpu = profile->nodes[i].self - off.blocked - off.preempted;
+		wanted[i] = (struct tp_node_parts){off, off, cpu, cpu};
+		own[i] = time == TP_TIME_WALL   ? profile->nodes[i].self
+			 : time == TP_TIME_CPU  ? cpu
+			 : time == TP_TIME_WAIT ? off.blocked
+						: off.preempted;
+	}
+	for (uint32_t i = count; i-- > 1;) {
+		struct tp_node_parts *caller = &wanted[profile->nodes[i].parent];
+		tp_off_add(&caller->inclusive_off, &wanted[i].inclusive_off);
+		caller->inclusive_cpu += wanted[i].inclusive_cpu;
+	}
+	profile->time = time;
+	assert_true(tp_profile_choose_time(profile));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct tp_node_parts parts = tp_profile_parts(profile, i);
+		assert_memory_equal(&parts, &wanted[i], sizeof(parts));
+		assert_int_equal(profile->nodes[i].self, own[i]);
+	}
+	const uint32_t caller = profile->nodes[count - 1].parent;
+	if (caller) {
+		assert_true(tp_profile_take_over(profile, caller, count - 1));
+		tp_off_add(&wanted[caller].self_off, &wanted[count - 1].self_off);
+		const struct tp_node_parts parts = tp_profile_parts(profile, caller);
+		assert_memory_equal(
+		    &parts.self_off, &wanted[caller].self_off, sizeof(struct tp_off));
+		assert_int_equal(
+		    parts.self_cpu, wanted[caller].self_cpu + wanted[count - 1].self_cpu);
+		assert_int_equal(profile->nodes[caller].self, own[caller] + own[count - 1]);
+	}
+	free(wanted);
+	free(own);
+}
+
 static void release(struct tp_profile *profile, struct tp_stack *stack)
 {
 	tp_stack_release(stack);
@@ -369,6 +413,14 @@ static void calls_of_random_programs(void **state)
 					tp_profile_parts(&profile, i).self_off.blocked +
 					tp_profile_parts(&profile, i).self_off.preempted;
 			assert_int_equal(wall, stack.frames[0].children);
+			release(&profile, &stack);
+		}
+		for (int time = TP_TIME_WALL; time <= TP_TIME_PREEMPTED; time++) {
+			start(&profile, &stack);
+			assert_int_equal(
+			    tp_stack_replay(&stack, program.words, program.count, 0, POSITION), 0);
+			tp_stack_finish(&stack);
+			check_parts(&profile, (enum tp_time)time);
 			release(&profile, &stack);
 		}
 	}
