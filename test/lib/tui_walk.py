@@ -494,11 +494,11 @@ def refused():
         if words not in text:
             fail("%s: it says '%s'" % (arguments, text), tui)
         tui.close()
-    # One that cannot place text, also while the trace is still read.
+    # One that cannot place text, also while a trace is still read.
     here = os.path.dirname(os.path.abspath(__file__))
-    for _ in range(20):
+    for trace in "program.trace", "long.trace":
         dumb = subprocess.run([sys.executable, here + "/terminal.py", "80x24",
-                               os.environ["TEEPERF"], "tui", "program.trace"],
+                               os.environ["TEEPERF"], "tui", trace],
                               env=dict(os.environ, TERM="dumb"), stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, stdout=subprocess.PIPE)
         if dumb.returncode != 1 or "'dumb' cannot place text" not in dumb.stderr:

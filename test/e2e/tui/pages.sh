@@ -15,4 +15,7 @@ says "are not a terminal: 'teeperf analyze' prints tables$" err
 "$TEEPERF" cc -O1 -g -pthread "$lib/query_program.c" -o program
 expect 0 "$TEEPERF" record -q --mode full --size 64M --ready 64M -o program.trace ./program 3 200
 tui_walk walk program.trace one_round
+# Long to read.
+expect 0 "$TEEPERF" record -q --clock none -o long.trace ./program 3 300000
 tui_walk refused
+rm long.trace
