@@ -125,8 +125,8 @@ struct tp_profile {
 	enum tp_time time; /* that of min, max and times; of the rest when all is there */
 	/*
 	 * NULL: when the thread had no processor is not known; or for each node the number of its
-	 * item in `part_items`. Those of most nodes are 0: they had a processor all the time, and all
-	 * of their times is processor time (tp_profile_parts). The replay fills what of a node's
+	 * item in `part_items`. That of most nodes is 0: they had a processor all the time, and all
+	 * of their times are processor time (tp_profile_parts). The replay fills what of a node's
 	 * own time was off, tp_profile_choose_time the rest.
 	 */
 	uint32_t *parts_of;

@@ -211,7 +211,8 @@ def main():
     missing.rename(missing.with_suffix(".away"))
     text = push(1, "--to", server.url)
     missing.with_suffix(".away").rename(missing)
-    lacks = re.search(r"run (\S+) has 0 rows in 'functions', and its row in 'runs' says [1-9]", text)
+    lacks = re.search(r"run (\S+) has 0 rows in 'functions', and its row in 'runs' says [1-9]",
+                      text)
     wanted(lacks and lacks[1] not in server.runs("runs"), text)
     server.shutdown()
 

@@ -105,8 +105,8 @@ expect 0 "$TEEPERF" allowlist generate --profile old.trace --event-cost 1ns -o o
 says "'old.trace': has no processor times: waiting counts as self time" err
 ! grep -q '^waiting ' out || fail "$(cat out)"
 says 'the calls of 5 threads are summed' err
-# Where it is told, each function has the time that it had a processor, as analyze says: the one that
-# waits here is not the first on its path.
+# Where the kernel reports who waited, each function has the time that it had a processor, as
+# analyze says: the one that waits here is not the first on its path.
 cat >rest.c <<'EOS'
 #include <unistd.h>
 static volatile unsigned sink;
@@ -130,9 +130,11 @@ EOS
 expect 0 "$TEEPERF" cc -O2 -g -o rest rest.c
 expect 0 "$TEEPERF" record -q -o rest.trace -- ./rest
 if "$TEEPERF" dump rest.trace | grep -q '^sched '; then
-	expect 0 "$TEEPERF" allowlist generate --profile rest.trace --event-cost 1ns --format json -o rest.allow
+	expect 0 "$TEEPERF" allowlist generate --profile rest.trace --event-cost 1ns \
+		--format json -o rest.allow
 	cp out rest.json
-	"$TEEPERF" query --raw --format csv rest.trace 'SELECT function, self_cpu_ns FROM functions' >cpu.csv 2>notes
+	"$TEEPERF" query --raw --format csv rest.trace \
+		'SELECT function, self_cpu_ns FROM functions' >cpu.csv 2>notes
 	python3 - <<'EOS' || fail "not the processor times of analyze: $(cat cpu.csv)"
 import csv, json
 got = {x["function"]: x["self_ns"] for x in json.load(open("rest.json"))["functions"]}
