@@ -48,14 +48,14 @@ function(teeperf_quote out text)
 endfunction()
 
 # Write OUTPUT with a line TP_QUESTION("NAME", "TEXT", "TEXT for ClickHouse") for each NAME.sql of
-# analyzer/fleet/questions/sql.
+# fleet/questions/sql.
 set(TEEPERF_QUESTIONS_DIR "${TEEPERF_GENERATED_DIR}/fleet")
 function(teeperf_questions output)
-	set(folder "${PROJECT_SOURCE_DIR}/analyzer/fleet/questions/sql")
+	set(folder "${PROJECT_SOURCE_DIR}/fleet/questions/sql")
 	file(GLOB files CONFIGURE_DEPENDS "${folder}/*.sql")
 	file(GLOB others CONFIGURE_DEPENDS "${folder}/parts/*.sql" "${folder}/clickhouse/*.sql" "${folder}/clickhouse/parts/*.sql")
 	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files} ${others})
-	set(text "// Generated from analyzer/fleet/questions/sql.\n")
+	set(text "// Generated from fleet/questions/sql.\n")
 	foreach(file IN LISTS files)
 		get_filename_component(name "${file}" NAME_WE)
 		teeperf_question(sql "${folder}" ${name} "")

@@ -34,11 +34,11 @@ set(TEEPERF_ROOMS_recorder recorder recorder/clock recorder/control recorder/dra
 	recorder/stream)
 set(TEEPERF_ROOMS_analyzer analyzer/trace analyzer/trace/text analyzer/symbols analyzer/symbols/elf analyzer/replay analyzer/statistics
 	analyzer/profile analyzer/profile/around analyzer/whatif analyzer/join analyzer/import analyzer/output analyzer/output/view analyzer/output/format
-	analyzer/output/export analyzer/output/relation analyzer/output/report
-	analyzer/fleet analyzer/fleet/serve)
+	analyzer/output/export analyzer/output/relation analyzer/output/report)
 set(TEEPERF_ROOMS_recovery recorder/recover)
 set(TEEPERF_ROOMS_budget recorder/budget)
-set(TEEPERF_ROOMS_query analyzer/query analyzer/fleet/questions)
+set(TEEPERF_ROOMS_query analyzer/query)
+set(TEEPERF_ROOMS_fleet fleet fleet/questions fleet/serve)
 set(TEEPERF_ROOMS_cli cli cli/allowlist cli/analyze cli/command cli/completion cli/doctor cli/driver cli/fleet cli/record cli/tui)
 
 # Add static library tp_NAME<SUFFIX> from its rooms, compiled (and what uses it linked) with FLAGS.
@@ -84,14 +84,14 @@ teeperf_page(tp_report_page "${TEEPERF_REPORT_PAGE}" analyzer/output/report/view
 	analyzer/output/report/report.h ${TEEPERF_VIEWER_PARTS})
 # Pages of 'fleet serve': that over the fleet, and the report's viewer with another way to its data.
 set(TEEPERF_SERVE_PAGES "${TEEPERF_GENERATED_DIR}/fleet_page.c" "${TEEPERF_GENERATED_DIR}/fleet_set.c")
-set(viewer ../../../output/report/viewer)
+set(viewer ../../../analyzer/output/report/viewer)
 list(GET TEEPERF_SERVE_PAGES 0 page)
-teeperf_page(tp_fleet_page "${page}" analyzer/fleet/serve/page fleet analyzer/fleet/serve/pages.h
-	${viewer}/format ${viewer}/remember ${viewer}/data ${viewer}/theme ../../../../python/teeperf/experiment/page/scale sets chart main)
+teeperf_page(tp_fleet_page "${page}" fleet/serve/page fleet fleet/serve/pages.h
+	${viewer}/format ${viewer}/remember ${viewer}/data ${viewer}/theme ../../../python/teeperf/experiment/page/scale sets chart main)
 list(GET TEEPERF_SERVE_PAGES 1 page)
 list(TRANSFORM TEEPERF_VIEWER_PARTS PREPEND "${viewer}/" OUTPUT_VARIABLE parts)
 list(TRANSFORM parts REPLACE "^.*/blocks$" fetch)
-teeperf_page(tp_fleet_set "${page}" analyzer/fleet/serve/viewer set analyzer/fleet/serve/pages.h ${parts})
+teeperf_page(tp_fleet_set "${page}" fleet/serve/viewer set fleet/serve/pages.h ${parts})
 
 # The manual pages, with what the tables of rows say.
 file(GLOB TEEPERF_MAN_SOURCES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/man/*.1")
@@ -109,7 +109,7 @@ add_custom_target(tp_man ALL DEPENDS ${pages})
 # The host side once, in a variant: targets end in SUFFIX, outputs go to DIR (bin/, lib/), all is
 # compiled and linked with FLAGS.
 function(teeperf_host_variant suffix dir flags)
-	foreach(name common allowlists inventory selection recorder analyzer recovery budget query cli)
+	foreach(name common allowlists inventory selection recorder analyzer recovery budget query fleet cli)
 		teeperf_host_library(${name} "${suffix}" "${flags}")
 	endforeach()
 	target_link_libraries(tp_allowlists${suffix} PUBLIC tp_common${suffix})
@@ -123,14 +123,10 @@ function(teeperf_host_variant suffix dir flags)
 	endif()
 	target_link_libraries(tp_analyzer${suffix} PUBLIC
 		tp_common${suffix} "${TEEPERF_LIBDWARF}" "${TEEPERF_LIBELF}" "${TEEPERF_ZLIB}" Threads::Threads ${CMAKE_DL_LIBS} m)
-	target_sources(tp_analyzer${suffix} PRIVATE "${TEEPERF_REPORT_PAGE}" ${TEEPERF_SERVE_PAGES})
-	add_dependencies(tp_analyzer${suffix} tp_report_page tp_fleet_page tp_fleet_set)
+	target_sources(tp_analyzer${suffix} PRIVATE "${TEEPERF_REPORT_PAGE}")
+	add_dependencies(tp_analyzer${suffix} tp_report_page)
 	target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE
 		"${TEEPERF_LIBDWARF_INCLUDE}")
-	if(TEEPERF_MICROHTTPD_INCLUDE)
-		target_include_directories(tp_analyzer${suffix} SYSTEM PRIVATE "${TEEPERF_MICROHTTPD_INCLUDE}")
-		target_compile_definitions(tp_analyzer${suffix} PRIVATE TEEPERF_HAS_MICROHTTPD)
-	endif()
 
 	target_link_libraries(tp_inventory${suffix} PUBLIC
 		tp_allowlists${suffix} tp_common${suffix} ${CMAKE_DL_LIBS})
@@ -146,8 +142,17 @@ function(teeperf_host_variant suffix dir flags)
 	target_link_libraries(tp_query${suffix} PUBLIC
 		tp_analyzer${suffix} tp_common${suffix} "${TEEPERF_SQLITE}")
 
+	target_link_libraries(tp_fleet${suffix} PUBLIC
+		tp_query${suffix} tp_analyzer${suffix} tp_common${suffix})
+	target_sources(tp_fleet${suffix} PRIVATE ${TEEPERF_SERVE_PAGES})
+	add_dependencies(tp_fleet${suffix} tp_fleet_page tp_fleet_set)
+	if(TEEPERF_MICROHTTPD_INCLUDE)
+		target_include_directories(tp_fleet${suffix} SYSTEM PRIVATE "${TEEPERF_MICROHTTPD_INCLUDE}")
+		target_compile_definitions(tp_fleet${suffix} PRIVATE TEEPERF_HAS_MICROHTTPD)
+	endif()
+
 	# All of cli/ but main.c is a library, so that unit tests reach it.
-	target_link_libraries(tp_cli${suffix} PUBLIC tp_query${suffix} tp_recovery${suffix} tp_budget${suffix}
+	target_link_libraries(tp_cli${suffix} PUBLIC tp_fleet${suffix} tp_query${suffix} tp_recovery${suffix} tp_budget${suffix}
 		tp_recorder${suffix}
 		tp_selection${suffix}
 		tp_inventory${suffix} tp_analyzer${suffix} tp_allowlists${suffix} tp_common${suffix})

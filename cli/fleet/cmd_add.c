@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet add: put recordings into the folder of a fleet.
-#include "analyzer/fleet/results.h"
+#include "fleet/results.h"
 #include "cli/analyze/open_trace.h"
 #include "cli/command/command.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet allowlist: choose which functions to instrument, for a budget over all runs.
 #include "allowlists/choose/generate.h"
-#include "analyzer/fleet/questions/sums.h"
+#include "fleet/questions/sums.h"
 #include "cli/analyze/open_trace.h"
 #include "cli/analyze/write_chosen.h"
 #include "cli/command/command.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet expire: take old runs out.
-#include "analyzer/fleet/folder.h"
+#include "fleet/folder.h"
 #include "cli/command/command.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 // fleet into ClickHouse. That calls 'teeperf fleet push :rows DIR TABLE DAY PROGRAM DATABASE' for
 // the rows of the runs whose ids are on standard input, sorted.
 #define _GNU_SOURCE
-#include "analyzer/fleet/clickhouse.h"
+#include "fleet/clickhouse.h"
 #include "cli/command/command.h"
 #include "cli/fleet/push.h"
 #include "common/array.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet query: SQL over a fleet, and the questions that come with it.
-#include "analyzer/fleet/clickhouse.h"
-#include "analyzer/fleet/questions/questions.h"
+#include "fleet/clickhouse.h"
+#include "fleet/questions/questions.h"
 #include "cli/analyze/query.h"
 #include "cli/command/command.h"
 #include "cli/fleet/filters.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet schema: print the tables of a fleet.
-#include "analyzer/fleet/clickhouse.h"
+#include "fleet/clickhouse.h"
 #include "cli/command/command.h"
 
 #include <string.h>

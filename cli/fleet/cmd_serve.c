@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // teeperf fleet serve: a web page over a fleet.
-#include "analyzer/fleet/serve/serve.h"
+#include "fleet/serve/serve.h"
 #include "cli/command/command.h"
 
 #include <errno.h>

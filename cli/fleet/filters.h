@@ -3,7 +3,7 @@
 #ifndef TP_FLEET_FILTERS_H
 #define TP_FLEET_FILTERS_H
 
-#include "analyzer/fleet/questions/questions.h"
+#include "fleet/questions/questions.h"
 #include "cli/command/command.h"
 
 /* Starts as {0}. */

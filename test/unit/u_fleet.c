@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/fleet/folder.h"
+#include "fleet/folder.h"
 #include "analyzer/trace/text/dump_text.h"
 #include "common/hash.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/fleet/questions/sums.h"
+#include "fleet/questions/sums.h"
 #include "common/hash.h"
 
 // ---- a fleet that is written row by row

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyzer/fleet/serve/store.h"
+#include "fleet/serve/store.h"
 #include "common/hash.h"
 
 #include <math.h>

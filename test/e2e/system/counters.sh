@@ -3,7 +3,8 @@
 # tier: quick
 #
 # record --counters: page faults to the page, processor time as the program's own counter has it,
-# context switches as its getrusage does, phases between marks, absent counters, and all formats that show them.
+# context switches as its getrusage does, phases between marks, absent counters, and all formats
+# that show them.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

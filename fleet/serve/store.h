@@ -13,7 +13,7 @@
 #ifndef TP_SERVE_STORE_H
 #define TP_SERVE_STORE_H
 
-#include "analyzer/fleet/folder.h"
+#include "fleet/folder.h"
 #include "analyzer/output/format/parquet_read.h"
 #include "common/arena.h"
 #include "common/index.h"

@@ -7,8 +7,8 @@
 #ifndef TP_FLEET_RUN_H
 #define TP_FLEET_RUN_H
 
-#include "analyzer/fleet/durations.h"
-#include "analyzer/fleet/tables.h"
+#include "fleet/durations.h"
+#include "fleet/tables.h"
 #include "analyzer/profile/paths.h"
 #include "analyzer/profile/system.h"
 

@@ -7,7 +7,7 @@
 #ifndef TP_QUESTIONS_H
 #define TP_QUESTIONS_H
 
-#include "analyzer/fleet/folder.h"
+#include "fleet/folder.h"
 #include "analyzer/query/query.h"
 
 /*

@@ -2,7 +2,7 @@
 // Runs by their ids, and sets of them.
 #include "store.h"
 
-#include "analyzer/fleet/run.h"
+#include "fleet/run.h"
 #include "common/hash.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TP_FLEET_SUMS_H
 #define TP_FLEET_SUMS_H
 
-#include "analyzer/fleet/questions/questions.h"
+#include "fleet/questions/questions.h"
 #include "common/arena.h"
 
 /* A function of all runs and builds: of one key (docs/fleet.md). */

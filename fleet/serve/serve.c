@@ -4,7 +4,7 @@
 
 #include "answers.h"
 
-#include "analyzer/fleet/serve/pages.h"
+#include "fleet/serve/pages.h"
 #include "analyzer/output/report/report.h"
 #include "analyzer/output/text.h"
 #include "common/hash.h"

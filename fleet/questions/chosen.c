@@ -2,7 +2,7 @@
 // Which runs a question is about: by what a row of runs says, and the same as a condition in SQL.
 #include "questions.h"
 
-#include "analyzer/fleet/run.h"
+#include "fleet/run.h"
 #include "common/json.h"
 
 #include <string.h>

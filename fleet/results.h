@@ -8,7 +8,7 @@
 #ifndef TP_FLEET_RESULTS_H
 #define TP_FLEET_RESULTS_H
 
-#include "analyzer/fleet/folder.h"
+#include "fleet/folder.h"
 
 struct tp_fleet_results_watch {
 	void *context;

@@ -11,7 +11,7 @@
 #ifndef TP_FLEET_FOLDER_H
 #define TP_FLEET_FOLDER_H
 
-#include "analyzer/fleet/run.h"
+#include "fleet/run.h"
 #include "analyzer/output/format/parquet_read.h"
 
 struct tp_fleet_added {

@@ -2,7 +2,7 @@
 // The flame graph of a set or of two, in columns as the report's viewer reads them.
 #include "flame.h"
 
-#include "analyzer/fleet/durations.h"
+#include "fleet/durations.h"
 #include "common/index.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 #ifndef TP_FLEET_CLICKHOUSE_H
 #define TP_FLEET_CLICKHOUSE_H
 
-#include "analyzer/fleet/folder.h"
+#include "fleet/folder.h"
 #include "analyzer/output/format/parquet_read.h"
 
 #define TP_CLICKHOUSE_DATABASE "teeperf"

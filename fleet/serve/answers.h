@@ -6,8 +6,8 @@
 #ifndef TP_SERVE_ANSWERS_H
 #define TP_SERVE_ANSWERS_H
 
-#include "analyzer/fleet/serve/store.h"
-#include "analyzer/fleet/serve/web.h"
+#include "fleet/serve/store.h"
+#include "fleet/serve/web.h"
 #include "common/json.h"
 
 /* A request, with the sets that it chooses. */
