@@ -79,6 +79,8 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		for (;;) {
 			before();
+			putchar('.');
+			fflush(stdout);
 			usleep(1000);
 		}
 	}
@@ -210,6 +212,9 @@ begin run "$TEEPERF" record -q -o out.trace ./marks 1 wait
 await run.out ready
 program=$(sed -n 's/^ready //p' run.out)
 expect 0 "$TEEPERF" ctl mark 'from outside' "$begun"
+# Two dots more: the second one's call is behind the mark, however busy the machine is.
+size=$(wc -c <run.out)
+await_true '[ "$(wc -c <run.out)" -ge $((size + 2)) ]' "a call behind the mark"
 expect 0 "$TEEPERF" ctl mark "$begun"
 expect 0 "$TEEPERF" ctl mark later "$program"
 expect 129 "$TEEPERF" ctl mark '' "$begun"
