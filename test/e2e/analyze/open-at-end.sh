@@ -49,8 +49,10 @@ int main(int count, char **words)
 END
 expect 0 "$TEEPERF" cc -O1 -g -pthread -o hang hang.c
 
-# hangs NAME LINE [ARGUMENT]: recorded, watched until there is LINE, and killed.
+# hangs NAME LINE [ARGUMENT]: recorded, watched until there is LINE, and killed: when it has hung
+# for as long as all before took, however busy the machine is.
 hangs() {
+	began=$(date +%s%N)
 	begin "$1" "$TEEPERF" record -o "$1.trace" ./hang ${3+"$3"}
 	recorder=$begun
 	trap 'kill "$recorder" 2>/dev/null || :' EXIT
@@ -58,7 +60,11 @@ hangs() {
 	begin "$1.watch" "$TEEPERF" analyze --watch --interval 100ms "$1.trace"
 	watch=$begun
 	await "$1.watch.out" "$2"
-	program=$(cat "/proc/$recorder/task/$recorder/children")
+	program=$(tr -d ' ' <"/proc/$recorder/task/$recorder/children")
+	[ $# = 2 ] || await_true '[ "$(cat /proc/$program/task/*/stat | grep -c ") S ")" = 3 ]' \
+		"three threads that wait"
+	took=$((($(date +%s%N) - began) / 1000000))
+	sleep "$((took / 1000)).$(printf %03d $((took % 1000)))"
 	kill -KILL $program
 	status=0
 	wait "$recorder" || status=$?
