@@ -125,7 +125,8 @@ import glob, os, sys
 sys.path.insert(0, os.environ["LIB"])
 import parquet_read
 looks = 0
-while not os.path.exists("stop"):
+open("reading", "w").close()
+while not os.path.exists("stop") or not looks:
     try:
         files = glob.glob("busy/functions/day=*/program=*/run=*/*.parquet")
         seen = set()
@@ -139,10 +140,11 @@ while not os.path.exists("stop"):
         pass  # exchanged after it was listed
 print(looks)
 END
-rm -f stop
+rm -f stop reading
 mkdir -p busy
 LIB=$lib python3 read.py >looks &
 reader=$!
+await_true '[ -e reading ]' 'the reader'
 "$TEEPERF" fleet add -q --to busy $(traces 0 11) 2>err1 &
 one=$!
 "$TEEPERF" fleet add -q --to busy $(traces 8 23) 2>err2 &
