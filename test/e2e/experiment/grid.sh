@@ -52,7 +52,7 @@ args = ["-c", "trap '' TERM; sleep 1000 & echo $! >>{{ plan_directory }}/sleeper
 factors = { mode = [], size = [] }
 sample_size = 1
 warm_up = 0
-timeout = "300ms"
+timeout = "3s"
 EOF
 cat >work <<'EOF'
 #!/bin/sh
@@ -79,7 +79,7 @@ rm -rf results
 sed 's/"out"/"results"/' plan.toml >grid.toml
 expect 1 "$TEEPERF" experiment --seed 5 grid.toml
 says '^teeperf experiment: seed 5$' err
-says '^\[[0-9]*/29\] hangs-native, run 1 of 1: .*killed after 0.3 s$' err
+says '^\[[0-9]*/29\] hangs-native, run 1 of 1: .*killed after 3 s$' err
 says '2 runs failed and 1 timed out' err
 [ "$(cat out)" = "$PWD/results/report.html" ] || fail "the page is not named: $(cat out)"
 # Each of 8 experiments ran once to warm up and three times, with a step before and one behind.
