@@ -8,6 +8,7 @@
 # it is; and that a range between marks is what the same range in numbers is.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
+private_shm || true
 
 cat >marks.c <<'EOF'
 #include <pthread.h>
