@@ -24,6 +24,7 @@ cat >app.c <<'EOS'
 #include "own_clocks.h"
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t locked;
+static int asks;
 __attribute__((noinline)) void compute(long long ns) { spin(ns); }
 __attribute__((noinline)) void preempted(long long ns) { spin(ns); }
 __attribute__((noinline)) void nap(long long ns) { rest(ns); }
@@ -34,13 +35,26 @@ __attribute__((noinline)) void naps(long long ns)
 }
 __attribute__((noinline)) void wait_for_lock(void)
 {
+	__atomic_store_n(&asks, 1, __ATOMIC_RELEASE);
 	pthread_mutex_lock(&lock);
 	pthread_mutex_unlock(&lock);
+}
+/* Until the first thread sleeps: in wait_for_lock, once that asks, however late it gets there. */
+static void await_sleeper(void)
+{
+	char state = 0;
+	while (!__atomic_load_n(&asks, __ATOMIC_ACQUIRE) || state != 'S') {
+		rest(1000000);
+		FILE *stat = fopen("/proc/self/stat", "r");
+		if (!stat || fscanf(stat, "%*d %*s %c", &state) != 1 || fclose(stat))
+			abort();
+	}
 }
 __attribute__((noinline)) void *hold(void *ns)
 {
 	pthread_mutex_lock(&lock);
 	sem_post(&locked);
+	await_sleeper();
 	rest(*(long long *)ns);
 	pthread_mutex_unlock(&lock);
 	return NULL;
