@@ -97,7 +97,7 @@ begin other "$TEEPERF" record --pid "$third" --size 16M -o third.trace 4>&- 5>&-
 other=$begun
 await other.err 'recording process'
 record_all 2 --all "tp$$*"
-says "process $third is recorded already" rec.err
+await rec.err "process $third is recorded already"
 expect 0 "$TEEPERF" ctl stop "$first"
 await rec.err "all.trace.$first"
 calls 50 60 70
