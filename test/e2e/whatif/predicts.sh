@@ -24,16 +24,23 @@ if ! may_bpf; then
 fi
 
 # check PROGRAM [COMMAND...]: its predictions, started by COMMAND, against bounds, FUNCTION LEAST
-# MOST in percent from standard input.
+# MOST in percent from standard input. Where the machine stands still for a moment, the work of that
+# moment is as much longer, and no clock of the program knows: then once more, up to three times.
 check() {
+	cat >bounds
+	for _ in 1 2 3; do
+		! holds "$@" || return 0
+	done
+	fail "$1: see above"
+}
+holds() {
 	program=$1
 	shift
 	expect 0 "$TEEPERF" record -q -o "$program.trace" \
 		--events sched -- "$@" ./threads "$program" none 0
-	set -- "$program"
-	"$TEEPERF" what-if --format json "$1.trace" >found.json 2>notes
-	cat >bounds
-	python3 - "$1" <<'EOS' || fail "$1: see above"
+	"$TEEPERF" what-if --format json "$program.trace" >found.json 2>notes ||
+		fail "$program: $(cat notes)"
+	python3 - "$program" <<'EOS'
 import json
 import sys
 
