@@ -16,11 +16,12 @@ __attribute__((noinline)) static void leaf(void)
 {
 	__asm__ volatile("");
 }
-static volatile int ready;
+static volatile int known, ready;
 static void *work(void *name)
 {
 	for (int i = 0; i < 100; i++)
 		leaf();
+	__atomic_add_fetch(&known, 1, __ATOMIC_SEQ_CST);
 	// The recorder knows the first name by now.
 	while (access("go", F_OK))
 		usleep(1000);
@@ -38,6 +39,8 @@ int main(int argc, char **argv)
 	leaf();
 	pthread_create(&threads[0], 0, work, "stays");
 	pthread_create(&threads[1], 0, work, "ends");
+	while (known < 2)
+		usleep(1000);
 	puts("ready");
 	fflush(stdout);
 	while (ready < 2)
