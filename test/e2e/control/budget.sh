@@ -35,6 +35,8 @@ int main(void)
 }
 EOT
 "$TEEPERF" cc -O1 -o phases phases.c
+# For all that is recorded before 'tiny' is switched off, however late that is on a busy machine.
+room='--size 512M --ready 512M'
 
 # switched PATTERN: until 'teeperf ctl status' says so about functions.
 switched() {
@@ -42,7 +44,7 @@ switched() {
 }
 rm -f end
 : >calm
-begin run "$TEEPERF" record -o phases.trace --budget 5% ./phases
+begin run "$TEEPERF" record -o phases.trace $room --budget 5% ./phases
 recorder=$begun
 await_true '[ -e begun ]' 'the program'
 began=$(date +%s)
@@ -123,10 +125,10 @@ if [ "$(uname -m)" = x86_64 ]; then
 	begin late ./phases
 	program=$begun
 	await_true '[ -e begun ]' 'the program'
-	begin run "$TEEPERF" record --pid "$program" --size 16M -o late.trace --budget 5%
+	begin run "$TEEPERF" record --pid "$program" $room -o late.trace --budget 5%
 	recorder=$begun
-	began=$(date +%s)
 	switched 'all but [0-9]* functions* on a list'
+	began=$(date +%s)
 	: >calm
 	switched 'all that are instrumented'
 	# The cost of events is known from the second second on.

@@ -49,7 +49,8 @@ EOT
 found=
 for seconds in 2 4 8 16 32; do
 	rm -f end
-	begin run "$TEEPERF" record -o steps.trace --budget 5% ./steps
+	begin run "$TEEPERF" record -o steps.trace --size 256M --ready 256M \
+		--budget 5% ./steps
 	recorder=$begun
 	await_true '"$TEEPERF" ctl status "$recorder" >status 2>&1 && grep -q "^functions  all but" status' \
 		'a function that is off'
