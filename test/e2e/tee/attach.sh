@@ -11,6 +11,7 @@ set -eu
 private_shm || true
 fake=
 cat >app.cpp <<'EOC'
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <signal.h>
@@ -47,8 +48,12 @@ int main(int argc, char **argv)
 		_exit(0);
 	if (argc > 1 && !strcmp(argv[1], "kill"))
 		kill(getpid(), SIGKILL);
-	while (argc > 1 && !strcmp(argv[1], "stay"))
-		pause();
+	if (argc > 1 && !strcmp(argv[1], "stay")) {
+		std::puts("stays");
+		std::fflush(stdout);
+		for (;;)
+			pause();
+	}
 	return middle(50) == 0;
 }
 EOC
@@ -92,6 +97,13 @@ counts() {
 # attach [OPTIONS...]: a recorder that waits for a program at $log.
 attach() {
 	waits -o attached.trace --size 4M --attach "$log" "$@"
+}
+
+# stay: ./app in the background, $program, which has made its calls and stays.
+stay() {
+	begin stay env "TEEPERF_LOG=$log" ./app stay
+	program=$begun
+	await stay.out stays
 }
 
 for program in app plain; do
@@ -182,10 +194,9 @@ for how in kill _exit; do
 		fail "calls are missing after '$how'"
 done
 attach
-TEEPERF_LOG=$log ./app stay &
-program=$!
-await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  on"' \
-	'a recording that is on'
+stay
+expect 0 "$TEEPERF" ctl status $recorder
+says '^recording  on$' out
 kill -TERM $recorder
 ends 0 'next: teeperf analyze'
 kill -0 $program || fail "the program died with its recording"
@@ -199,8 +210,7 @@ kill $watched
 ends 1 'no instrumented program attached.*before the process ended'
 
 # A program that ran before: it does not connect, and the reason is reported.
-TEEPERF_LOG=$log ./app stay &
-program=$!
+stay
 attach --attach-timeout 1
 ends 1 'a program looks for its log only when it starts'
 kill -KILL $program
@@ -213,10 +223,9 @@ wait $program
 kill -KILL $recorder 2>/dev/null || true
 wait $recorder || true
 attach --drain end
-TEEPERF_LOG=$log ./app stay &
-program=$!
-await_true '"$TEEPERF" ctl status $recorder 2>/dev/null | grep -q "^recording  on"' \
-	'a recording that is on'
+stay
+expect 0 "$TEEPERF" ctl status $recorder
+says '^recording  on$' out
 kill -KILL $recorder
 wait $recorder || true
 expect 1 "$TEEPERF" record --attach $log -o x.trace
