@@ -78,11 +78,16 @@ one err
 says "a log of 19 MiB does not fit in /dev/shm, where [01] MiB are free: make room there or give" \
 	err
 rm /dev/shm/full
-# It fills up while the program runs: the log stays small, and that is said.
+# It fills up while the program runs: the log stays small, and that is said. (The program may be
+# over before a recorder without a processor has asked for more: another time.)
 umount /dev/shm
 mount -t tmpfs -o size=200m tmpfs /dev/shm
-expect 0 "$TEEPERF" record -o x.trace --size 128M --ready 16M --mode full \
-	sh -c 'cat /dev/zero >/dev/shm/full; exec ./fake 12000000 0'
+for _ in 1 2 3 4 5; do
+	rm -f /dev/shm/full
+	expect 0 "$TEEPERF" record -o x.trace --size 128M --ready 16M --mode full \
+		sh -c 'cat /dev/zero >/dev/shm/full; exec ./fake 12000000 0'
+	! grep -q 'ran full' err || break
+done
 says 'warning: /dev/shm ran full, so the log was smaller than allowed: make room there' err
 fake= # records that were lost are missing between the others
 facts x.trace end_sections=1

@@ -66,9 +66,13 @@ says "not enough memory for the log in /dev/shm \\(make room there or give a sma
 clean
 
 # The log's memory runs out while the program runs: it stays small, and each event is recorded or
-# counted as lost.
-expect 0 limited QUOTA_LOG=40000000 "$TEEPERF" record -o x.trace --size 128M --ready 16M \
-	--mode full ./fake 12000000 0
+# counted as lost. (The program may be over before a recorder without a processor has asked for
+# more: another time.)
+for _ in 1 2 3 4 5; do
+	expect 0 limited QUOTA_LOG=40000000 "$TEEPERF" record -o x.trace --size 128M --ready 16M \
+		--mode full ./fake 12000000 0
+	! grep -q 'ran full' err || break
+done
 says 'warning: /dev/shm ran full, so the log was smaller than allowed: make room there' err
 fake= # records that were lost are missing between the others
 facts x.trace end_sections=1
