@@ -44,7 +44,11 @@ measures() {
 	! grep '^cost_age_s=' "$1" || fail "$1: it uses what must not be used"
 }
 
-measures first
+# Costs that no call can have, of a machine that was busy while they were measured, are not kept.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	measures first
+	[ ! -e $kept ] || break
+done
 [ "$(stat -c %a $kept cache/teeperf | tr '\n' ' ')" = '600 700 ' ] ||
 	fail "others may read or write: $(ls -l cache/teeperf)"
 uses_kept second
