@@ -71,8 +71,10 @@ EOF
 calls() {
 	awk -F, -v name="$1" '$1 == name { print $2 }' top.csv
 }
+# Room for all of it from the start: handlers alone lose events.
+room='--size 128M --ready 128M'
 for clock in tsc soft; do
-	expect 0 "$TEEPERF" record --clock $clock -q -o storm.trace -- ./storm
+	expect 0 "$TEEPERF" record --clock $clock $room -q -o storm.trace -- ./storm
 	hits=$(cut -d ' ' -f 1 out)
 	"$TEEPERF" analyze storm.trace --format csv >top.csv 2>/dev/null
 	"$TEEPERF" analyze storm.trace --view threads --format csv >threads.csv 2>/dev/null
@@ -83,7 +85,7 @@ for clock in tsc soft; do
 	[ "$lost" = $((42 * (hits - $(calls handler)))) ] ||
 		fail "$clock: $hits signals, $(calls handler) recorded, $lost events lost"
 
-	expect 0 "$TEEPERF" record --clock $clock -q -o jumps.trace -- ./storm jump
+	expect 0 "$TEEPERF" record --clock $clock $room -q -o jumps.trace -- ./storm jump
 	"$TEEPERF" analyze jumps.trace --format csv >top.csv 2>/dev/null
 	[ "$(calls last)" = 1000 ] || fail "$clock: recording stopped: $(cat top.csv)"
 	onces=$(cut -d ' ' -f 2 out)
