@@ -93,12 +93,17 @@ class Terminal:
 
 
 record = sys.argv[1:]
-terminal = Terminal(record + ["-o", "twice.trace", "./twice", "first"])
-terminal.wait_for(b"ready")
-terminal.press()
-terminal.wait_for(b"once")
-terminal.press()
-status = terminal.wait()
+# The recorder waits for 50 ms for a program that the keyboard ends. On a busy machine that may take
+# longer, but not each time.
+for _ in range(5):
+    terminal = Terminal(record + ["-o", "twice.trace", "./twice", "first"])
+    terminal.wait_for(b"ready")
+    terminal.press()
+    terminal.wait_for(b"once")
+    terminal.press()
+    status = terminal.wait()
+    if b"runs on" not in terminal.text:
+        break
 if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGINT:
     sys.exit("the recorder did not end as the program: status %#x, %r" % (status, terminal.text))
 if b"runs on" in terminal.text:
@@ -109,6 +114,6 @@ for delay in range(0, 60, 2):
     terminal.press()
     terminal.wait()
 EOS
-timeout -k 5 120 python3 keyboard.py "$TEEPERF" record -q || fail 'Ctrl-C does not end the program'
+timeout -k 5 600 python3 keyboard.py "$TEEPERF" record -q || fail 'Ctrl-C does not end the program'
 facts twice.trace end_sections=1 exit=2/2
 [ -z "$(pgrep -x twice -s 0 || true)" ] || fail 'a program is left'
