@@ -38,27 +38,38 @@ calls() {
 		fail "$1 does not have 10000 calls of leaf"
 }
 
+# points TRACE OPTIONS...: a recording, which was compared with the system's clock while it ran,
+# too. A recorder that had no processor for a tenth of a second could not do that: record again.
+points() {
+	trace=$1
+	shift
+	for _ in 1 2 3 4 5; do
+		expect 0 "$TEEPERF" record -o "$trace" "$@" ./main
+		facts "$trace"
+		[ "$(fact points)" -lt 4 ] || return 0
+	done
+	fail "only $(fact points) points"
+}
+
 expect 0 "$TEEPERF" record -o none.trace --clock none ./main
 facts none.trace clock=0 records=20002 host.clock=none host.clock_gaps=0
 calls none.trace
 
-expect 0 "$TEEPERF" record -o count.trace --clock count ./main
+# The program sleeps for a tenth of a second: whatever a period really was, the trace knows it.
+points count.trace --clock count
 facts count.trace clock=6 records=20002 stored=1 period=2000 host.clock=soft-count
 calls count.trace
-# The program slept for a tenth of a second: whatever a period really was, the trace knows it.
-[ "$(fact points)" -ge 4 ] || fail "only $(fact points) points"
 expect 0 "$TEEPERF" record -o fast.trace --clock count --clock-period 0 ./main
 facts fast.trace clock=6 records=20002 stored=1 period=0
 
 for period in 0 1000; do
-	expect 0 "$TEEPERF" record -o soft.trace --clock soft --clock-period $period ./main
+	points soft.trace --clock soft --clock-period $period
 	# No number of records: when the clock's upper half changes, there is one more.
 	facts soft.trace lost=0 stored=1 period=$period
 	case $(fact clock) in
 	4 | 5) ;;
 	*) fail "soft is clock $(fact clock)" ;;
 	esac
-	[ "$(fact points)" -ge 4 ] || fail "only $(fact points) points"
 	calls soft.trace
 done
 
