@@ -48,7 +48,7 @@ gone "$program"
 
 # timeout(1) sends its signal to us and to our group at once: that is one wish. (A machine that is
 # too busy to see both within 100 ms is asked again.)
-for try in 1 2 3 4 5; do
+for try in $(seq 30); do
 	rm run.out
 	start linger
 	kill -INT "$recorder"
