@@ -88,7 +88,8 @@ class Round:
         """Kill the target; returns the program's process id, 0 if it had not started."""
         if not self.early:
             while not any(account[1] for account in read_accounts()):
-                if recorder.poll() is not None:
+                # Program and recorder may have ended while we had no processor.
+                if recorder.poll() is not None and not any(a[1] for a in read_accounts()):
                     self.fail("the recorder ended by itself", recorder.stderr.read())
         time.sleep(self.delay)
         program = (children(recorder.pid) or [0])[0]
