@@ -448,7 +448,7 @@ static uint64_t now(void)
 }
 __attribute__((noinline)) void waits(void)
 {
-	for (const uint64_t end = now() + 200000000; now() < end;)
+	for (const uint64_t end = now() + 1000000000; now() < end;)
 		usleep(1000);
 }
 int main(int argc, char **argv)
@@ -528,9 +528,15 @@ if command -v prlimit >/dev/null; then
 	begin run "$TEEPERF" record -q -f -o run.trace -- ./many 12 go
 	recorder=$begun
 	await run.out ready
-	first_free=0
-	while [ -L /proc/$recorder/fd/$first_free ]; do
-		first_free=$((first_free + 1))
+	# What it opens for a moment does not count.
+	await_true '(facts run.trace threads=1 modules=1) 2>err' 'the tables of run.trace'
+	first_free=1000
+	for _ in 1 2 3 4 5; do
+		number=0
+		while [ -L /proc/$recorder/fd/$number ]; do
+			number=$((number + 1))
+		done
+		[ $number -ge $first_free ] || first_free=$number
 	done
 	prlimit --pid $recorder --nofile=$first_free
 	touch go
