@@ -67,7 +67,8 @@ says() {
 # but_busy FILE: leaves out what a command warned of if it is only that the machine was busy, for
 # who wants no warnings.
 but_busy() {
-	sed -i '/: warning: starved /d; /: warning: waits /d' "$1"
+	sed -i '/: warning: starved /d; /: warning: waits /d
+		/: warning: cost .*the machine was busy/d' "$1"
 }
 
 # facts TRACE KEY=VALUE...: the trace is sound and holds this.
