@@ -179,12 +179,15 @@ expect 7 "$TEEPERF" record -q -o optee.trace --tee --port optee -- ./client ./ap
 sound optee.trace
 paths optee.trace
 says "^$top;sum;inner 14\$" counted
-# Threads wait for one another in the middle of a command: the handles tell which is which.
+# Threads wait for one another in the middle of a command: the handles tell which is which. As each
+# command takes a chunk, no more than are there when the program starts.
+few=40
+[ "${TEEPERF_FULL:-0}" = 0 ] || few=$rounds
 expect 7 "$TEEPERF" record -q -o optee.trace --tee \
-	--clock soft -- ./client ./application $rounds 3 handles
+	--clock soft -- ./client ./application $few 3 handles
 sound optee.trace
 paths optee.trace
-says "^$top;sum;inner $((6 * rounds))\$" counted
+says "^$top;sum;inner $((6 * few))\$" counted
 ! grep -Eq '^(TA_|sum|inner)' counted ||
 	fail "commands with handles are in threads of their own: $(cat counted)"
 
