@@ -9,14 +9,16 @@ private_shm || true
 build_fake
 
 # orphan RECORDS [OPTIONS]: leave x.trace without its recorder; its log is $log, its program has
-# ended.
+# ended. With $drained, a fact, the trace has all complete chunks by then, and the recorder is not in
+# the middle of a section.
+drained=
 orphan() {
 	records=$1
 	shift
 	begin run "$TEEPERF" record -q -o x.trace --size 1M "$@" ./fake "$records" pause
 	recorder=$begun
 	await run.out ready
-	await_true '[ -s x.trace ] && (facts x.trace log_sections=1 threads=1 modules=1) 2>err' \
+	await_true '[ -s x.trace ] && (facts x.trace log_sections=1 threads=1 modules=1 $drained) 2>err' \
 		'the tables of x.trace'
 	log=$(find /dev/shm -name "teeperf-$recorder-*" ! -name '*.trace')
 	kill -KILL "$recorder"
@@ -52,7 +54,9 @@ done
 
 # A section that was half written is cut off; the file's last bytes may be anything that a section
 # begins with. Chunks that were written already do not come twice.
+drained=records=57288 # seven chunks
 orphan 60000 --drain now
+drained=
 end_program
 cp x.trace whole
 for cut in 1 8 23 24 100 70000; do
