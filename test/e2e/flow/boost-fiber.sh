@@ -21,6 +21,7 @@ cat >fibers.cpp <<'EOS'
 enum { FIBERS = 60, STEPS = 10, THREADS = 4 };
 static std::atomic<bool> moved;
 static std::atomic<int> yields;
+static std::atomic<int> serving;
 static int alive = FIBERS;
 static boost::fibers::mutex lock;
 static boost::fibers::condition_variable_any changed;
@@ -75,6 +76,9 @@ KEEP void task(int n)
 static void serve(bool first)
 {
 	boost::fibers::use_scheduling_algorithm<boost::fibers::algo::work_stealing>(THREADS);
+	// The others may begin late: all fibers could be over by then.
+	for (serving++; first && serving < THREADS;)
+		std::this_thread::yield();
 	for (int i = 0; first && i < FIBERS; i++)
 		boost::fibers::fiber([i] {
 			task(i);
