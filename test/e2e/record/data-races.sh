@@ -94,7 +94,8 @@ trap ": >go" EXIT # let it end, whatever happens
 await_true '"$TEEPERF" ctl status $recorder >status 2>&1 && grep -q records status' \
 	"the recorder's answer"
 for verb in off flush on status flush off on; do
-	"$TEEPERF" ctl $verb $recorder >>status 2>&1 || {
+	# On a busy machine it may be obeyed later.
+	"$TEEPERF" ctl $verb $recorder >status 2>&1 || grep -q 'has not obeyed yet' status || {
 		cat status >&2
 		fail "ctl $verb"
 	}
