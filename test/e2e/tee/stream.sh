@@ -189,7 +189,7 @@ assert code in (1, -signal.SIGINT), code
 assert code < 0 or b"ended by signal 2 before a program" in recorder.stderr.read()
 end(begin("--attach-timeout", "1"), 1, "no program has sent anything")
 for how in signal.SIGINT, None:
-    recorder = begin(*([] if how else ["--attach-timeout", "1"]))
+    recorder = begin(*([] if how else ["--attach-timeout", "5"]))
     recorder.stdin.write(open("start", "rb").read())
     recorder.stdin.flush()
     while how and subprocess.run([os.environ["TEEPERF"], "ctl", "status", str(recorder.pid)],
