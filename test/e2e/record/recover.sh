@@ -9,8 +9,8 @@ private_shm || true
 build_fake
 
 # orphan RECORDS [OPTIONS]: leave x.trace without its recorder; its log is $log, its program has
-# ended. With $drained, a fact, the trace has all complete chunks by then, and the recorder is not in
-# the middle of a section.
+# ended. With $drained, a fact, the trace has all complete chunks by then, and the recorder is not
+# in the middle of a section.
 drained=
 orphan() {
 	records=$1
