@@ -6,6 +6,7 @@
 # wherever the program was leaves a thread that records on.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
+private_shm || true
 
 cat >storm.c <<'EOF'
 #include <setjmp.h>
