@@ -3,6 +3,7 @@
 #include "analyzer/symbols/release_mark.h"
 #include "cli/command/command.h"
 #include "common/clean.h"
+#include "common/units.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -30,8 +31,8 @@ static bool check(const char *file)
 	tp_clean(mark.symbol, strlen(mark.symbol));
 	if (mark.notes)
 		printf("%s: made for profiling: %" PRIu64 " %s, the first at offset %" PRIu64 "\n",
-		    name, mark.notes, mark.notes == 1 ? "note of TeePerf" : "notes of TeePerf",
-		    mark.first);
+		    name, mark.notes,
+		    tp_by_count(mark.notes, "note of TeePerf", "notes of TeePerf"), mark.first);
 	else if (mark.symbol[0])
 		printf("%s: made for profiling: it has the symbol '%s', but no note\n", name,
 		    mark.symbol);

@@ -10,6 +10,7 @@
 #include <teeperf/log.h>
 
 #include "recorder/control/control.h"
+#include "common/units.h"
 
 static struct tp_option_list modules;
 
@@ -47,7 +48,7 @@ static void show_status(const struct tp_control_reply *reply)
 		printf("listens    to signal %u\n", reply->listens_value);
 	else
 		printf("listens    when it takes a new chunk of the log\n");
-	const char *functions = reply->only_count == 1 ? "" : "s";
+	const char *functions = tp_plural(reply->only_count);
 	if (reply->only == TEEPERF_ONLY_ALL)
 		printf("functions  all that are instrumented\n");
 	else

@@ -103,14 +103,14 @@ static int check_selected(const struct tp_analysis *run)
 		    "%u function%s recorded for a part of the time only ('--budget', '--calibrate' "
 		    "or 'teeperf ctl'), so --fail-if cannot judge it: record it with a fixed "
 		    "choice, such as 'record --only'",
-		    count, count == 1 ? " was" : "s were");
+		    count, tp_by_count(count, " was", "s were"));
 	if (count)
 		tp_command_warn(
 		    "%u function%s of '%s' %s recorded for a part of the time only ('--budget', "
 		    "'--calibrate' or 'teeperf ctl'): their calls and times, and the self times of "
 		    "their callers, are of that part",
-		    count, count == 1 ? "" : "s", run->trace->source.name,
-		    count == 1 ? "was" : "were");
+		    count, tp_plural(count), run->trace->source.name,
+		    tp_by_count(count, "was", "were"));
 	return TP_EXIT_DONE;
 }
 

@@ -29,6 +29,17 @@ char *tp_text_share(char text[TP_TEXT_NUMBER], double share);
 /* With decimals only where there are any: "5%". */
 char *tp_text_share_exact(char text[TP_TEXT_NUMBER], double share);
 
+/* The word that goes with COUNT things. */
+static inline const char *tp_by_count(uint64_t count, const char *one, const char *more)
+{
+	return count == 1 ? one : more;
+}
+/* The end of a noun: "" or "s". */
+static inline const char *tp_plural(uint64_t count)
+{
+	return tp_by_count(count, "", "s");
+}
+
 /*
  * "5%", "2.5 %" or "5" as 0.05; above 0 and at most 1000 %. 0 or TP_ERR_SYNTAX; *err says which
  * form was expected.

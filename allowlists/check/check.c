@@ -5,6 +5,7 @@
 #include "allowlists/convert/text.h"
 #include "common/array.h"
 #include "common/clean.h"
+#include "common/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -305,7 +306,7 @@ static void check_shadowed(struct checking *at)
 		tp_buf_add_string(&at->what, "line ");
 	tp_buf_addf(&at->what, "%" PRIu32 ", '%s', %s the %s that it matches", other.line,
 	    other.text, at->found->contradicted ? "decides about" : "says the same about",
-	    at->found->matched == 1 ? "function" : "functions");
+	    tp_by_count(at->found->matched, "function", "functions"));
 	if (at->found->contradicted)
 		tp_buf_add_string(&at->remedy,
 		    other.category == TP_CATEGORY_FORBID

@@ -7,6 +7,7 @@
 #include "allowlists/convert/text.h"
 #include "common/clean.h"
 #include "common/spelling.h"
+#include "common/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -146,7 +147,7 @@ static bool hint_regex(
 		tp_buf_addf(hint,
 		    "lists have globs, not regular expressions: '%s:%s' matches %" PRIu32
 		    " function%s",
-		    kind, glob.data, answer.count, answer.count == 1 ? "" : "s");
+		    kind, glob.data, answer.count, tp_plural(answer.count));
 	tp_buf_release(&glob);
 	return answer.count > 0;
 }
@@ -288,7 +289,7 @@ static bool hint_joined(
 		return false;
 	const struct tp_inventory_function *function = at(use, answer.first);
 	tp_buf_addf_clean(hint, "'%s:%.*s' alone matches %" PRIu32 " function%s: %s in %s", kind,
-	    (int)parts->glob.size, parts->glob.text, answer.count, answer.count == 1 ? "" : "s",
+	    (int)parts->glob.size, parts->glob.text, answer.count, tp_plural(answer.count),
 	    function->demangled, *function->file ? function->file : "an unknown file");
 	return true;
 }

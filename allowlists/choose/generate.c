@@ -265,7 +265,7 @@ static void note_waiting(struct tp_generated *generated)
 		    "%.0f%% of its functions' time passed without a processor, in %u thread%s: "
 		    "that time is known and not counted",
 		    100 * workload->waited_ns / raw_ns, workload->waiting,
-		    workload->waiting == 1 ? "" : "s");
+		    tp_plural(workload->waiting));
 		return;
 	}
 	if (workload->delayed_ns > DELAYED_PART * (raw_ns - waited))
@@ -280,7 +280,7 @@ static void note_waiting(struct tp_generated *generated)
 		    "waiting or preempted. It is taken off the functions with the longest "
 		    "stretches between records; where the function is not known, the time counts "
 		    "as not named",
-		    100 * waited / raw_ns, workload->waiting, workload->waiting == 1 ? "" : "s");
+		    100 * waited / raw_ns, workload->waiting, tp_plural(workload->waiting));
 }
 
 // Times of the functions, and of the whole run, from the best that there is.

@@ -77,7 +77,7 @@ static void add_times(const struct tp_generated *generated, struct tp_buf *out)
 		    "%-10s %s in %u thread%s without a processor, which is no function's self "
 		    "time\n",
 		    "waiting", tp_text_ns_real(text[0], workload->waited_ns), workload->waiting,
-		    workload->waiting == 1 ? "" : "s");
+		    tp_plural(workload->waiting));
 }
 
 static void add_inputs(const struct tp_generated *generated, struct tp_buf *out)

@@ -122,7 +122,7 @@ static int add_forced(struct tp_generated *generated, struct patterns *keep, str
 		tp_problems_add(&generated->notes, TP_ERR_NOT_FOUND, NULL,
 		    "%u function%s to be kept from being inlined: the prediction lacks the cost of "
 		    "their events and of the lost inlining",
-		    count, count == 1 ? " is" : "s are");
+		    count, tp_by_count(count, " is", "s are"));
 	return 0;
 }
 

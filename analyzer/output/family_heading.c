@@ -48,7 +48,7 @@ static void add_facts(const struct tp_family *family, struct tp_buf *out)
 		events += family->members[i].analysis->counts.events;
 	}
 	tp_buf_addf(out, "family     of %s: %" PRIu32 " process%s\n", first->source.name,
-	    family->count, family->count == 1 ? "" : "es");
+	    family->count, tp_by_count(family->count, "", "es"));
 	tp_buf_addf(out, "threads    %s\n", tp_text_count(text, threads));
 	tp_buf_addf(out, "events     %s\n", tp_text_count(text, events));
 	tp_buf_addf(out, "clock      %s\n",
@@ -106,7 +106,7 @@ void tp_family_add_heading(const struct tp_family *family, bool only_trouble, st
 		tp_buf_addf(out,
 		    "left out   %" PRIu32
 		    " trace%s that could not be used: sums do not include their calls and times\n",
-		    family->left_out, family->left_out == 1 ? "" : "s");
+		    family->left_out, tp_plural(family->left_out));
 	if (lost)
 		tp_buf_addf(out,
 		    "lost       %s events in %" PRIu32 " of %" PRIu32

@@ -288,7 +288,7 @@ static void add_short_facts(const struct tp_analysis *analysis, uint32_t width, 
 	tp_buf_add_string(&lines, "recorded   ");
 	add_duration(analysis, &lines);
 	tp_buf_addf(&lines, ", %" PRIu32 " thread%s, %s events, ", analysis->thread_count,
-	    analysis->thread_count == 1 ? "" : "s", tp_text_count(text, analysis->counts.events));
+	    tp_plural(analysis->thread_count), tp_text_count(text, analysis->counts.events));
 	tp_completeness_add_text(analysis, &lines);
 	uint32_t hidden = 0;
 	for (uint32_t i = 0; i < notes.count; i++)
@@ -296,7 +296,7 @@ static void add_short_facts(const struct tp_analysis *analysis, uint32_t width, 
 	tp_buf_addf(&lines, "\nclock      %s", clock_name(analysis->trace));
 	if (hidden)
 		tp_buf_addf(&lines, "; %" PRIu32 " note%s on the limits of these numbers: see -v",
-		    hidden, hidden == 1 ? "" : "s");
+		    hidden, tp_plural(hidden));
 	tp_buf_add_char(&lines, '\n');
 	for (uint32_t i = 0; i < notes.count; i++)
 		if (notes.items[i].kind->severity == TP_NOTE_WRONG)

@@ -16,11 +16,6 @@
 #define OPEN_THREADS_SHOWN 3
 #define RINGS_SHOWN 8
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static const char *why_empty(const struct tp_tracefile *trace)
 {
 	char text[16];
@@ -134,7 +129,7 @@ static void note_switches(struct tp_notes *notes, const struct tp_analysis *anal
 	tp_buf_add_string(&line, at_first ? "off at first" : "");
 	if (count)
 		tp_buf_addf(&line, "%sswitched off %s time%s", at_first ? ", " : "",
-		    tp_text_count(times, count), plural(count));
+		    tp_text_count(times, count), tp_plural(count));
 	tp_notes_add(notes, TP_NOTE_ID_SWITCHED_OFF, (uint64_t)count + at_first, "%s; %s",
 	    line.data,
 	    analysis->timeless
@@ -224,15 +219,15 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 		    " function%s left out in turn, in %s windows%s, and that time is in their "
 		    "callers' self time: record again without '--calibrate', and analyze the "
 		    "new trace with '--costs' and this one",
-		    count, count == 1 ? " was" : "s were", tp_text_count(text, changes),
+		    count, tp_by_count(count, " was", "s were"), tp_text_count(text, changes),
 		    line.size ? line.data : "");
 	else
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS, changes,
 		    "the choice of functions changed %s time%s: %" PRIu32
 		    " of those with calls %s recorded for a part of the time only%s; the rest of "
 		    "their time is in their callers' self time",
-		    tp_text_count(text, changes), plural(changes), count,
-		    count == 1 ? "was" : "were", line.size ? line.data : "");
+		    tp_text_count(text, changes), tp_plural(changes), count,
+		    tp_by_count(count, "was", "were"), line.size ? line.data : "");
 	notes->failed |= line.failed;
 	tp_buf_release(&line);
 	if (analysis->estimated_count)
@@ -242,9 +237,10 @@ static void note_selections(struct tp_notes *notes, const struct tp_analysis *an
 		    "%" PRIu32
 		    " function%s ha%s no name, so it is unknown when %s: calls that were "
 		    "running at a change end there, and some call paths may be wrong",
-		    analysis->selected_unknown, plural(analysis->selected_unknown),
-		    analysis->selected_unknown == 1 ? "s" : "ve",
-		    analysis->selected_unknown == 1 ? "it was recorded" : "they were recorded");
+		    analysis->selected_unknown, tp_plural(analysis->selected_unknown),
+		    tp_by_count(analysis->selected_unknown, "s", "ve"),
+		    tp_by_count(
+			analysis->selected_unknown, "it was recorded", "they were recorded"));
 	const struct tp_stack_counts *counts = &analysis->counts;
 	const uint64_t usual = counts->left_out + counts->came_back +
 			       (uint64_t)ON_WAY_EACH * analysis->thread_count * changes;
@@ -304,8 +300,7 @@ static void note_rings(struct tp_notes *notes, const struct tp_analysis *analysi
 	if (whole)
 		tp_notes_add(notes, TP_NOTE_ID_RING, whole_gone,
 		    "all of %s thread%s that had ended was overwritten: %s chunks",
-		    tp_text_count(count, whole), whole == 1 ? "" : "s",
-		    tp_text_count(text, whole_gone));
+		    tp_text_count(count, whole), tp_plural(whole), tp_text_count(text, whole_gone));
 	if (!shown && !whole)
 		tp_notes_add(notes, TP_NOTE_ID_RING, 0, "nothing was overwritten");
 }
@@ -360,7 +355,7 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		tp_notes_add(notes, TP_NOTE_ID_SELECTIONS_LOST, lost,
 		    "%s selection%s unknown, because the recorder was killed: near its end, "
 		    "calls of some functions may be missing",
-		    tp_text_count(count, lost), lost == 1 ? " is" : "s are");
+		    tp_text_count(count, lost), tp_by_count(lost, " is", "s are"));
 	}
 	if (trace->has_end && trace->end.lost_early)
 		tp_notes_add(notes, TP_NOTE_ID_BEFORE_LOG, trace->end.lost_early,
@@ -370,19 +365,19 @@ static void note_run(struct tp_notes *notes, const struct tp_analysis *analysis)
 		tp_notes_add(notes, TP_NOTE_ID_FORKED, trace->end.forked,
 		    "%s child%s not recorded: see 'record --follow-fork'",
 		    tp_text_count(text, trace->end.forked),
-		    trace->end.forked == 1 ? " was" : "ren were");
+		    tp_by_count(trace->end.forked, " was", "ren were"));
 	if (trace->has_end && trace->end.refused)
 		tp_notes_add(notes, TP_NOTE_ID_REFUSED, trace->end.refused,
 		    "%s more instrumented process%s not recorded (a library with its own "
 		    "runtime counts as one)",
 		    tp_text_count(text, trace->end.refused),
-		    trace->end.refused == 1 ? " was" : "es were");
+		    tp_by_count(trace->end.refused, " was", "es were"));
 	if (tp_tracefile_host(trace, "unrecorded", text, sizeof(text))) {
 		const uint64_t programs = strtoull(text, NULL, 10);
 		tp_notes_add(notes, TP_NOTE_ID_UNRECORDED, programs,
 		    "%s instrumented program%s run without the variables TEEPERF_*, and not "
 		    "recorded",
-		    tp_text_count(count, programs), programs == 1 ? " was" : "s were");
+		    tp_text_count(count, programs), tp_by_count(programs, " was", "s were"));
 	}
 	if (tp_tracefile_host(trace, "log_gone_bytes", text, sizeof(text))) {
 		const uint64_t bytes = strtoull(text, NULL, 10);
@@ -431,7 +426,7 @@ static void note_budget(struct tp_notes *notes, const struct tp_tracefile *trace
 	    overhead >= 0 && overhead < 1000
 		? " of the running time is the estimated cost of events after the first second; "
 		: "",
-	    off, off == 1 ? " was" : "s were");
+	    off, tp_by_count(off, " was", "s were"));
 }
 
 // Functions that were not recorded call by call.
@@ -456,8 +451,8 @@ static void note_levels(struct tp_notes *notes, const struct tp_analysis *analys
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
 		if (levels[i].count)
 			tp_notes_add(notes, levels[i].id, levels[i].count,
-			    "%" PRIu32 " function%s %s", levels[i].count, plural(levels[i].count),
-			    levels[i].what);
+			    "%" PRIu32 " function%s %s", levels[i].count,
+			    tp_plural(levels[i].count), levels[i].what);
 }
 
 // What could not be written or is not there.
@@ -475,13 +470,13 @@ static void note_missing(struct tp_notes *notes, const struct tp_analysis *analy
 		    tp_text_count(text, lacks->events), lacks->calls ? " and " : "",
 		    lacks->calls ? tp_text_count(calls, lacks->calls) : "",
 		    lacks->calls ? " counted calls" : "", tp_text_count(chunks, lacks->counted),
-		    lacks->counted == 1 ? "" : "s");
+		    tp_plural(lacks->counted));
 	if (others)
 		tp_notes_add(notes, TP_NOTE_ID_MISSING, lacks->more,
 		    "%s%s chunk%s missing from the file, with up to %s events: times and counts "
 		    "are too low",
 		    tp_text_count(chunks, others), lacks->counted ? " more" : "",
-		    others == 1 ? " is" : "s are", tp_text_count(text, lacks->more));
+		    tp_by_count(others, " is", "s are"), tp_text_count(text, lacks->more));
 	// A trace without an end is cut off or still being written, which another note reports.
 	if (lacks->open && analysis->trace->has_end)
 		tp_notes_add(notes, TP_NOTE_ID_MISSING, 1,
@@ -516,7 +511,7 @@ static void note_open(struct tp_notes *notes, const struct tp_analysis *analysis
 	if (threads > OPEN_THREADS_SHOWN)
 		tp_buf_addf(&where, ", and %" PRIu32 " more", threads - OPEN_THREADS_SHOWN);
 	tp_notes_add(notes, TP_NOTE_ID_OPEN, open, "%s call%s had not ended%s%s%s",
-	    tp_text_count(text, open), plural(open),
+	    tp_text_count(text, open), tp_plural(open),
 	    analysis->timeless ? ""
 	    : !threads         ? ": times until their stack was left count"
 	    : unknown          ? ": times until the last event of their thread count"
@@ -604,8 +599,8 @@ static void note_unsure(struct tp_notes *notes, const struct tp_analysis *analys
 		    "the self time%s of %" PRIu32
 		    " function%s %s smaller than %s uncertainty: compare calls, or record fewer "
 		    "functions ('teeperf allowlist generate')%s",
-		    plural(count), count, plural(count), count == 1 ? "is" : "are",
-		    count == 1 ? "its" : "their", better_clock(analysis));
+		    tp_plural(count), count, tp_plural(count), tp_by_count(count, "is", "are"),
+		    tp_by_count(count, "its", "their"), better_clock(analysis));
 }
 
 static void note_starved(struct tp_notes *notes, const struct tp_analysis *analysis)
@@ -649,7 +644,7 @@ static void note_late_waits(struct tp_notes *notes, const struct tp_analysis *an
 		    "%" PRIu32
 		    " thread%s recorded up to %s before the kernel reported switches: that time "
 		    "counts as running",
-		    threads, threads == 1 ? "" : "s",
+		    threads, tp_plural(threads),
 		    tp_text_ns(text, tp_timebase_ns(&analysis->time, longest)));
 }
 
@@ -673,8 +668,8 @@ static void note_waits(struct tp_notes *notes, const struct tp_analysis *analysi
 	if (trace->sched.lost)
 		tp_notes_add(notes, TP_NOTE_ID_WAITS_LOST, trace->sched.lost,
 		    "%" PRIu64 " thread switch%s %s lost: some waiting counts as running",
-		    trace->sched.lost, trace->sched.lost == 1 ? "" : "es",
-		    trace->sched.lost == 1 ? "was" : "were");
+		    trace->sched.lost, tp_by_count(trace->sched.lost, "", "es"),
+		    tp_by_count(trace->sched.lost, "was", "were"));
 }
 
 // Costs of recording that are not those of this program.

@@ -2,6 +2,7 @@
 // Notes that the plugin should have taken out, and functions at odd addresses, by libelf.
 #define _GNU_SOURCE
 #include "build_faults.h"
+#include "common/units.h"
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -122,12 +123,12 @@ char *tp_build_faults_text(const struct tp_build_faults *faults, int i)
 		    "nothing of %" PRIu64 " object file%s is recorded, whose bitcode a linker "
 		    "compiled without TeePerf's plugin: link with 'teeperf cc -flto', or with "
 		    "-fuse-ld=lld",
-		    faults->bitcode, faults->bitcode == 1 ? "" : "s");
+		    faults->bitcode, tp_plural(faults->bitcode));
 	else if (i == TP_BUILD_FAULT_ODD && faults->odd)
 		size = asprintf(&text,
 		    "records of %" PRIu64 " function%s are wrong, whose address is no multiple of "
 		    "4: link without SUBALIGN in the linker script, and leave the alignment of "
 		    "sections as it is",
-		    faults->odd, faults->odd == 1 ? "" : "s");
+		    faults->odd, tp_plural(faults->odd));
 	return size < 0 ? NULL : text;
 }

@@ -40,8 +40,8 @@ static void add_heading(const struct shown *shown, struct tp_buf *out)
 	    "run        %s from the first recorded call to the last; %" PRIu32 " thread%s, %" PRIu32
 	    " processor%s\n",
 	    tp_view_time(shown->analysis, measured, ticks_of(predictions->measured)),
-	    predictions->threads, predictions->threads == 1 ? "" : "s", predictions->processors,
-	    predictions->processors == 1 ? "" : "s");
+	    predictions->threads, tp_plural(predictions->threads), predictions->processors,
+	    tp_plural(predictions->processors));
 	tp_buf_addf(out,
 	    "threads    ran %s, waited %s for each other and %s for time, devices and others\n",
 	    tp_view_time(shown->analysis, ran, predictions->ran),

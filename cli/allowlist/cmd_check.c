@@ -119,7 +119,7 @@ static void add_summary(struct tp_buf *out, const struct tp_list_use *use,
 	const struct tally tally = count_functions(use);
 	if (check->count)
 		tp_buf_add_char(out, '\n');
-	tp_buf_addf(out, "%" PRIu32 " line%s", use->line_count, use->line_count == 1 ? "" : "s");
+	tp_buf_addf(out, "%" PRIu32 " line%s", use->line_count, tp_plural(use->line_count));
 	if (use->inventory->function_count) {
 		bool any = false;
 		tp_buf_addf(out, ", %" PRIu32 " functions: ", use->inventory->function_count);

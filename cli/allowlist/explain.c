@@ -122,10 +122,9 @@ static void add_size(struct tp_buf *out, const struct tp_inventory_function *fun
 		return;
 	}
 	tp_buf_addf(out, "%" PRIu64 " instructions in %" PRIu64 " block%s", facts->instrs,
-	    facts->blocks, facts->blocks == 1 ? "" : "s");
+	    facts->blocks, tp_plural(facts->blocks));
 	if (facts->loops) {
-		tp_buf_addf(
-		    out, ", %" PRIu64 " loop%s", facts->loops, facts->loops == 1 ? "" : "s");
+		tp_buf_addf(out, ", %" PRIu64 " loop%s", facts->loops, tp_plural(facts->loops));
 		if (facts->depth > 1)
 			tp_buf_addf(out, " %" PRIu64 " deep", facts->depth);
 		if (function->constant_trips)
@@ -231,8 +230,8 @@ static void add_profile(struct tp_buf *out, const struct tp_workload_function *m
 {
 	char text[TP_TEXT_NUMBER];
 	add_title(out, "profile");
-	tp_buf_addf(out, "%s call%s", tp_text_count(text, measured->calls),
-	    measured->calls == 1 ? "" : "s");
+	tp_buf_addf(
+	    out, "%s call%s", tp_text_count(text, measured->calls), tp_plural(measured->calls));
 	if (measured->timed && measured->calls) {
 		tp_buf_addf(out, ", %s itself", tp_text_ns(text, (uint64_t)measured->self_ns));
 		tp_buf_addf(out, ", %s for each call",

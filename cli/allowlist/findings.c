@@ -86,7 +86,7 @@ void tp_findings_add_counts(struct tp_buf *out, const struct tp_list_check *chec
 		if (!count)
 			continue;
 		tp_buf_addf(out, "%s%" PRIu32 " %s%s", any ? ", " : "", count,
-		    tp_severity_name((enum tp_severity)severity), count == 1 ? "" : "s");
+		    tp_severity_name((enum tp_severity)severity), tp_plural(count));
 		any = true;
 	}
 	if (!any)

@@ -101,8 +101,8 @@ static void add_heading(const struct tp_inventory *inventory, struct tp_buf *out
 	const struct sums sums = add_up(inventory);
 	const uint32_t emitted = sums.states[TP_PRESENCE_EMITTED] + sums.states[TP_PRESENCE_PARTLY];
 	tp_buf_addf(out, "%" PRIu32 " function%s of %" PRIu32 " source file%s",
-	    inventory->function_count, inventory->function_count == 1 ? "" : "s",
-	    inventory->unit_count, inventory->unit_count == 1 ? "" : "s");
+	    inventory->function_count, tp_plural(inventory->function_count), inventory->unit_count,
+	    tp_plural(inventory->unit_count));
 	if (sums.system)
 		tp_buf_addf(out, ", %" PRIu32 " from system headers", sums.system);
 	tp_buf_addf(out, "\n%" PRIu32 " emitted", emitted);

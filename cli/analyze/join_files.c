@@ -12,11 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 // What does not stand where it belongs, and why.
 static void warn_of(const struct tp_join_counts *counts)
 {
@@ -25,25 +20,25 @@ static void warn_of(const struct tp_join_counts *counts)
 		    "%llu call%s of the TEE could belong to several threads, or to several calls "
 		    "of one: %s in threads of %s own; give calls without parameters a handle, and "
 		    "OP-TEE commands the whole log of teeperf_tee_log: see teeperf/teeperf.h",
-		    (unsigned long long)counts->ambiguous, plural(counts->ambiguous),
-		    counts->ambiguous == 1 ? "it is" : "they are",
-		    counts->ambiguous == 1 ? "its" : "their");
+		    (unsigned long long)counts->ambiguous, tp_plural(counts->ambiguous),
+		    tp_by_count(counts->ambiguous, "it is", "they are"),
+		    tp_by_count(counts->ambiguous, "its", "their"));
 	if (counts->alone)
 		tp_command_warn(
 		    "%llu call%s of the TEE %s in no recorded call of the host: in threads of "
 		    "their own",
-		    (unsigned long long)counts->alone, plural(counts->alone),
-		    counts->alone == 1 ? "is" : "are");
+		    (unsigned long long)counts->alone, tp_plural(counts->alone),
+		    tp_by_count(counts->alone, "is", "are"));
 	if (counts->dropped)
 		tp_command_warn(
 		    "%llu record%s of the TEE %s left out: their functions are not the TEE's own",
-		    (unsigned long long)counts->dropped, plural(counts->dropped),
-		    counts->dropped == 1 ? "was" : "were");
+		    (unsigned long long)counts->dropped, tp_plural(counts->dropped),
+		    tp_by_count(counts->dropped, "was", "were"));
 	if (counts->times)
 		tp_command_warn(
 		    "%llu record%s of the TEE had times outside the host's call and got the "
 		    "nearest ones inside it",
-		    (unsigned long long)counts->times, plural(counts->times));
+		    (unsigned long long)counts->times, tp_plural(counts->times));
 }
 
 static void tell(const struct tp_join_counts *counts, const char *output)
@@ -52,10 +47,10 @@ static void tell(const struct tp_join_counts *counts, const char *output)
 	char word[TP_SHELL_WORD_SIZE];
 	tp_shown_name(shown, output);
 	tp_command_tell("%llu call%s into the TEE joined in '%s'",
-	    (unsigned long long)counts->calls, plural(counts->calls), shown);
+	    (unsigned long long)counts->calls, tp_plural(counts->calls), shown);
 	if (counts->moved)
 		fprintf(stderr, "; %llu module%s of the TEE got other addresses",
-		    (unsigned long long)counts->moved, plural(counts->moved));
+		    (unsigned long long)counts->moved, tp_plural(counts->moved));
 	fprintf(stderr, "; next: teeperf analyze %s\n", tp_shell_word(word, output));
 }
 

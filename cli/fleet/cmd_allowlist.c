@@ -80,11 +80,6 @@ static int parse_options(int argc)
 	return TP_EXIT_DONE;
 }
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 // What limits the list.
 static void warn(const struct tp_fleet_sums *sums)
 {
@@ -94,27 +89,27 @@ static void warn(const struct tp_fleet_sums *sums)
 	if (sums->timeless)
 		tp_command_warn("%" PRIu64
 				" run%s without times in nanoseconds left out: record with a clock",
-		    sums->timeless, plural(sums->timeless));
+		    sums->timeless, tp_plural(sums->timeless));
 	if (sums->incomplete)
 		tp_command_warn("%" PRIu64 " run%s of %" PRIu64
 				" lack%s events, so calls and times are too low",
-		    sums->incomplete, plural(sums->incomplete), sums->runs,
-		    sums->incomplete == 1 ? "s" : "");
+		    sums->incomplete, tp_plural(sums->incomplete), sums->runs,
+		    tp_by_count(sums->incomplete, "s", ""));
 	if (sums->selective)
 		tp_command_warn(
 		    "%" PRIu64 " run%s of %" PRIu64
 		    " did not record each function all the time: sums have the recorded part only",
-		    sums->selective, plural(sums->selective), sums->runs);
+		    sums->selective, tp_plural(sums->selective), sums->runs);
 	if (sums->raw)
 		tp_command_warn(
 		    "the times of %" PRIu64 " run%s of %" PRIu64
 		    " include the unknown cost of recording: functions with many calls seem more "
 		    "expensive than they are",
-		    sums->raw, plural(sums->raw), sums->runs);
+		    sums->raw, tp_plural(sums->raw), sums->runs);
 	if (sums->in_cpu_time < sums->runs)
 		tp_command_warn("how long %" PRIu64 " run%s of %" PRIu64
 				" had processors is unknown: the recording time is used",
-		    sums->runs - sums->in_cpu_time, plural(sums->runs - sums->in_cpu_time),
+		    sums->runs - sums->in_cpu_time, tp_plural(sums->runs - sums->in_cpu_time),
 		    sums->runs);
 	else if (own_ns > WAITED_RATIO * sums->time_ns)
 		tp_command_warn(
@@ -156,7 +151,7 @@ static int choose(const struct tp_fleet_sums *sums, const char *directory)
 		};
 	}
 	snprintf(list_name, sizeof(list_name), "%" PRIu64 " run%s of %" PRIu64 " program%s",
-	    sums->runs, plural(sums->runs), sums->programs, plural(sums->programs));
+	    sums->runs, tp_plural(sums->runs), sums->programs, tp_plural(sums->programs));
 	snprintf(name, sizeof(name), "%s, %s", tp_shown_name(shown, directory), list_name);
 	const bool in_cpu_time = sums->in_cpu_time == sums->runs;
 	struct tp_generate_sums given = {

@@ -3,6 +3,7 @@
 // this one.
 #define _GNU_SOURCE
 #include "record.h"
+#include "common/units.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -221,13 +222,14 @@ static void tell_rest(struct all *all, const struct round *round, bool again)
 		tp_command_warn(
 		    "of %zu process%s that match%s '%s', none has code built with 'teeperf cc' "
 		    "for Linux",
-		    round->fitting, round->fitting == 1 ? "" : "es",
-		    round->fitting == 1 ? "es" : "", pattern);
+		    round->fitting, tp_by_count(round->fitting, "", "es"),
+		    tp_by_count(round->fitting, "es", ""), pattern);
 	else if (round->strange && !again && !none && !all->options->quiet)
 		tp_command_tell(
 		    "%zu other%s that match%s '%s' %s no code built with 'teeperf cc'\n",
-		    round->strange, round->strange == 1 ? "" : "s", round->strange == 1 ? "es" : "",
-		    pattern, round->strange == 1 ? "has" : "have");
+		    round->strange, tp_plural(round->strange),
+		    tp_by_count(round->strange, "es", ""), pattern,
+		    tp_by_count(round->strange, "has", "have"));
 	all->told_none = none;
 }
 

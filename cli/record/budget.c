@@ -77,7 +77,7 @@ static void tell_switched(const struct tp_session *session)
 	else
 		fprintf(stderr, "the program ran too briefly to measure the cost of events; ");
 	fprintf(stderr, "%u of %u functions %s switched off for a part of the time",
-	    result->switched, result->functions, result->switched == 1 ? "was" : "were");
+	    result->switched, result->functions, tp_by_count(result->switched, "was", "were"));
 	for (uint32_t i = 0; i < TP_BUDGET_DEAREST && result->dearest[i].name[0]; i++) {
 		char *name = tp_demangle(result->dearest[i].name);
 		fprintf(stderr, "%s%s (%s)",

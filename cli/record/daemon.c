@@ -146,7 +146,7 @@ void tp_record_daemon_tidy(const struct tp_record_all *all, time_t began, bool q
 	}
 	if (removed && !quiet)
 		tp_command_tell("removed %llu older trace%s, of %s\n", (unsigned long long)removed,
-		    removed == 1 ? "" : "s", tp_text_bytes(text, (double)removed_bytes));
+		    tp_plural(removed), tp_text_bytes(text, (double)removed_bytes));
 	if (all->max_bytes && bytes - removed_bytes > all->max_bytes)
 		tp_command_warn(
 		    "the traces of one round are larger than '--max-size': record fewer processes, "

@@ -2,6 +2,7 @@
 // What `teeperf record` says when the recording is over: what went wrong, and what there is.
 #define _GNU_SOURCE
 #include "record.h"
+#include "common/units.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -163,7 +164,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		    (unsigned long long)counts->functions, program, program);
 	if (counts->forked)
 		tp_command_warn("%llu forked child%s not recorded%s",
-		    (unsigned long long)counts->forked, counts->forked == 1 ? " was" : "ren were",
+		    (unsigned long long)counts->forked,
+		    tp_by_count(counts->forked, " was", "ren were"),
 		    options->wanted.follow_fork ? ""
 		    : counts->forked == 1 ? ": record with '--follow-fork' to record it as well"
 					  : ": record with '--follow-fork' to record them as well");
@@ -176,7 +178,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 	else if (counts->refused)
 		tp_command_warn("%llu more process%s instrumented but not recorded: the log takes "
 				"the first one%s",
-		    (unsigned long long)counts->refused, counts->refused == 1 ? " is" : "es are",
+		    (unsigned long long)counts->refused,
+		    tp_by_count(counts->refused, " is", "es are"),
 		    options->attach.tee
 			? ""
 			: " (a library with its own runtime counts as a process, and so does one "
@@ -185,14 +188,14 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		tp_command_warn("%llu instrumented program%s not recorded, as %s not given the "
 				"variables TEEPERF_* of the environment: pass them on",
 		    (unsigned long long)counts->unrecorded,
-		    counts->unrecorded == 1 ? " was" : "s were",
-		    counts->unrecorded == 1 ? "it was" : "they were");
+		    tp_by_count(counts->unrecorded, " was", "s were"),
+		    tp_by_count(counts->unrecorded, "it was", "they were"));
 	if (counts->modules_refused)
 		tp_command_warn(
 		    "%llu module%s not recorded: too many for the log, or at ambiguous addresses "
 		    "(run it again)",
 		    (unsigned long long)counts->modules_refused,
-		    counts->modules_refused == 1 ? " was" : "s were");
+		    tp_by_count(counts->modules_refused, " was", "s were"));
 	if (counts->no_rings)
 		tp_command_warn(
 		    "'%s' has an older runtime without '--mode ring', so the trace has the start "
@@ -224,8 +227,8 @@ void tp_record_warn(const struct tp_session_counts *counts, const struct tp_laun
 		    "the soft clock stood still for %.1f %% of the time, in %llu place%s (%.1f ms "
 		    "at most): times there are %s; leave a core to it%s",
 		    100.0 * (double)counts->starved_ns / (double)counts->elapsed_ns,
-		    (unsigned long long)counts->starved_count,
-		    counts->starved_count == 1 ? "" : "s", (double)counts->max_gap_ns / 1e6,
+		    (unsigned long long)counts->starved_count, tp_plural(counts->starved_count),
+		    (double)counts->max_gap_ns / 1e6,
 		    options->clock_choice == TP_CLOCK_CHOICE_COUNT ? "lost" : "coarse",
 		    tp_record_foreign(options->argv, &machine) || is_tee
 			? ""
@@ -246,7 +249,7 @@ void tp_record_summarize(const struct tp_session_counts *counts, const struct tp
 		tp_command_tell(
 		    "%llu records of %llu thread%s in %.2f s, %llu lost, %.1f MB in '%s'",
 		    (unsigned long long)counts->records, (unsigned long long)counts->threads,
-		    counts->threads == 1 ? "" : "s", (double)counts->elapsed_ns / 1e9,
+		    tp_plural(counts->threads), (double)counts->elapsed_ns / 1e9,
 		    (unsigned long long)counts->lost, (double)counts->file_bytes / 1e6, shown);
 	if (counts->hurried)
 		fprintf(stderr, "; %llu of %llu chunks are not compressed, for lack of time",
@@ -331,7 +334,7 @@ bool tp_record_tell_followed(const struct tp_follow *follow, bool quiet)
 		    (unsigned long long)lost);
 	if (follow->failures)
 		tp_command_warn("%llu process%s could not be recorded: %s",
-		    (unsigned long long)follow->failures, follow->failures == 1 ? "" : "es",
+		    (unsigned long long)follow->failures, tp_by_count(follow->failures, "", "es"),
 		    follow->error.what);
 	return whole;
 }

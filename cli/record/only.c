@@ -6,6 +6,7 @@
 #include "common/array.h"
 #include "allowlists/inventory/inventory.h"
 #include "common/process.h"
+#include "common/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +216,7 @@ static int finish(struct choice *found, int status, const char *name, bool is_li
 		tp_command_warn(
 		    "%u function%s of the list %s to be counted or sampled, but compiled with "
 		    "events for each call: left out; build with '--allowlist' for that",
-		    choice.finer, choice.finer == 1 ? "" : "s", choice.finer == 1 ? "is" : "are");
+		    choice.finer, tp_plural(choice.finer), tp_by_count(choice.finer, "is", "are"));
 	sort(&choice);
 	*only =
 	    (struct tp_region_only){.kind = choice.listed ? TEEPERF_ONLY_LISTED : TEEPERF_ONLY_REST,

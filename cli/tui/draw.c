@@ -95,7 +95,7 @@ static void draw_title(struct drawing *drawing)
 		const struct tp_analysis *analysis = tui->data->analysis;
 		tp_buf_addf(text, "  %s", tp_text_ns(number, tp_analysis_duration_ns(analysis)));
 		tp_buf_addf(text, "  %" PRIu32 " thread%s", analysis->thread_count,
-		    analysis->thread_count == 1 ? "" : "s");
+		    tp_plural(analysis->thread_count));
 		tp_buf_addf(text, "  %s calls", tp_text_count(number, tui->data->calls));
 	}
 	put_line(drawing, LINE_TITLE, text->data, TP_TUI_REVERSE | TP_TUI_BOLD);
@@ -605,9 +605,9 @@ static void draw_notes(struct drawing *drawing)
 		put_line(drawing, tui->lines - 2, text->data, TP_TUI_WRONG | TP_TUI_BOLD);
 	} else if (counts[TP_NOTE_LIMIT]) {
 		tp_buf_addf(text, "%" PRIu32 " note%s limit%s what these numbers mean: o shows %s",
-		    counts[TP_NOTE_LIMIT], counts[TP_NOTE_LIMIT] == 1 ? "" : "s",
-		    counts[TP_NOTE_LIMIT] == 1 ? "s" : "",
-		    counts[TP_NOTE_LIMIT] == 1 ? "it" : "them");
+		    counts[TP_NOTE_LIMIT], tp_plural(counts[TP_NOTE_LIMIT]),
+		    tp_by_count(counts[TP_NOTE_LIMIT], "s", ""),
+		    tp_by_count(counts[TP_NOTE_LIMIT], "it", "them"));
 		put_line(drawing, tui->lines - 2, text->data, TP_TUI_LIMIT);
 	}
 }

@@ -52,7 +52,7 @@ static void add_node(const struct tp_call_graph *graph, const struct tp_analysis
 		    tp_view_time(analysis, text, inclusive));
 	}
 	tp_buf_addf(out, "\\n%s call%s\", tooltip=\"", tp_text_count(text, function->calls),
-	    function->calls == 1 ? "" : "s");
+	    tp_plural(function->calls));
 	add_quoted(out, function->symbol.name);
 	tp_buf_addf(out, "\", fillcolor=\"0.12 %.3f 1.0\", fontsize=%.1f, calls=%" PRIu64,
 	    own > 50 ? 0.6 : 0.05 + own * 0.011, 10 + (own > 50 ? 10 : own / 5), function->calls);

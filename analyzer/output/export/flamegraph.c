@@ -61,8 +61,7 @@ static char *weight_text(const struct tp_flame *flame, char *text, double weight
 	if (flame->options->weight != TP_WEIGHT_CALLS)
 		return tp_view_time(flame->analysis, text, whole);
 	char number[TP_TEXT_NUMBER];
-	snprintf(
-	    text, WEIGHT_TEXT, "%s call%s", tp_text_count(number, whole), weight == 1 ? "" : "s");
+	snprintf(text, WEIGHT_TEXT, "%s call%s", tp_text_count(number, whole), tp_plural(whole));
 	return text;
 }
 
@@ -115,7 +114,7 @@ static void add_title(const struct tp_flame *flame, const struct tp_flame_frame 
 	}
 	if (frame->function)
 		tp_buf_addf(out, "; %s call%s%s", tp_text_count(text, frame->calls),
-		    frame->calls == 1 ? "" : "s", calls ? " of it here" : "");
+		    tp_plural(frame->calls), calls ? " of it here" : "");
 	if (frame->function && diff && calls)
 		add_change(flame, (double)frame->calls, frame->before_self, out);
 	tp_buf_add_string(out, "</title>");
@@ -207,7 +206,7 @@ static void add_head(const struct tp_flame *flame, struct tp_buf *out)
 	if (flame->options->baseline && flame->count)
 		add_change(flame, flame->total, flame->frames[0].before, out);
 	tp_buf_addf(out, " in %" PRIu32 " thread%s, %s events", analysis->thread_count,
-	    analysis->thread_count == 1 ? "" : "s", tp_text_count(text, analysis->counts.events));
+	    tp_plural(analysis->thread_count), tp_text_count(text, analysis->counts.events));
 	if (analysis->lost)
 		tp_buf_addf(out, ", %s lost", tp_text_count(text, analysis->lost));
 	if (tp_analysis_lacks(analysis)) {
@@ -216,7 +215,7 @@ static void add_head(const struct tp_flame *flame, struct tp_buf *out)
 	}
 	if (flame->left_out)
 		tp_buf_addf(out, "; %s branch%s too narrow or deep to be drawn",
-		    tp_text_count(text, flame->left_out), flame->left_out == 1 ? "" : "es");
+		    tp_text_count(text, flame->left_out), tp_by_count(flame->left_out, "", "es"));
 	if (flame->options->baseline && flame->gone >= 0.5)
 		tp_buf_addf(out, "; gone: %s", weight_text(flame, text, flame->gone));
 	tp_buf_addf(out, "</text>\n<text class=\"dim\" id=\"info\" x=\"%d\" y=\"64\">", MARGIN);

@@ -343,7 +343,7 @@ void tp_report_add_overview(const struct tp_report *report, struct tp_buf *out)
 	    warnings ? " class=\"warned\"" : "");
 	if (warnings)
 		tp_buf_addf(out, " \xe2\x80\x93 <b>%" PRIu32 " thing%s to know</b>", warnings,
-		    warnings == 1 ? "" : "s");
+		    tp_plural(warnings));
 	tp_buf_add_string(out, "</summary><dl class=\"notes\" tabindex=\"0\">\n");
 	tp_buf_add(out, notes.data, notes.size);
 	add_omissions(report, out);

@@ -85,7 +85,7 @@ static void add_histogram(struct tp_grid *grid, const struct tp_histogram *times
 	if (table) {
 		char text[TP_TEXT_NUMBER];
 		tp_buf_addf(grid->out, "%s%s: %s%s%s\n", grid->rows ? "\n" : "", function,
-		    tp_text_count(text, all), all == 1 ? " call" : " calls",
+		    tp_text_count(text, all), tp_by_count(all, " call", " calls"),
 		    tp_histogram_failed(times) ? ", others did not fit in memory" : "");
 		if (caller)
 			tp_buf_addf(grid->out, "  called by %s\n", caller);
