@@ -16,7 +16,7 @@ cat >storm.c <<'EOF'
 #include <sys/time.h>
 
 static sigjmp_buf place;
-static volatile int hits;
+static volatile int hits, has_place; // to jump to
 static int jumps, onces;
 
 __attribute__((noinline)) int leaf(int x)
@@ -29,7 +29,7 @@ __attribute__((noinline)) void handler(int signal)
 	for (int i = 0; i < 20; i++)
 		leaf(signal);
 	hits++;
-	if (jumps)
+	if (has_place)
 		siglongjmp(place, 1);
 }
 __attribute__((noinline)) void busy(void)
@@ -40,8 +40,10 @@ __attribute__((noinline)) void busy(void)
 }
 __attribute__((noinline)) void once(void)
 {
-	if (!sigsetjmp(place, 1))
+	if (!sigsetjmp(place, 1)) {
+		has_place = 1;
 		busy();
+	}
 }
 __attribute__((noinline)) int last(int x)
 {
@@ -60,6 +62,7 @@ int main(int argc, char **argv)
 	setitimer(ITIMER_REAL, &timer, NULL);
 	for (; hits < 300; onces += jumps)
 		jumps ? once() : busy();
+	has_place = 0; // its function has returned
 	setitimer(ITIMER_REAL, &off, NULL);
 	for (int i = 0; i < 1000; i++)
 		last(i);
