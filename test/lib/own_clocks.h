@@ -32,20 +32,20 @@ static inline long long stolen(void)
 
 /*
  * What of a piece of work is within the function that does it. A busy machine may stop a thread
- * between its function and the clocks around that, for as long as it likes: the function's times are
- * between these and those of TELL.
+ * between its function and the clocks around that, for as long as it likes: the function's times
+ * are between these and those of TELL.
  */
 static __thread struct {
 	long long wall;
 	long long cpu;
 } inside;
-#define INSIDE(work)                                                     \
-	do {                                                             \
-		const long long wall_at = now(CLOCK_MONOTONIC_RAW);      \
-		const long long cpu_at = now(CLOCK_THREAD_CPUTIME_ID);   \
-		work;                                                    \
-		inside.wall += now(CLOCK_MONOTONIC_RAW) - wall_at;       \
-		inside.cpu += now(CLOCK_THREAD_CPUTIME_ID) - cpu_at;     \
+#define INSIDE(work)                                                   \
+	do {                                                           \
+		const long long wall_at = now(CLOCK_MONOTONIC_RAW);    \
+		const long long cpu_at = now(CLOCK_THREAD_CPUTIME_ID); \
+		work;                                                  \
+		inside.wall += now(CLOCK_MONOTONIC_RAW) - wall_at;     \
+		inside.cpu += now(CLOCK_THREAD_CPUTIME_ID) - cpu_at;   \
 	} while (0)
 
 static inline void spin(long long ns)
@@ -63,17 +63,17 @@ static inline void rest(long long ns)
 /*
  * NAME WALL CPU STOLEN WALL_INSIDE CPU_INSIDE: what the thread's own clocks say of a piece of work.
  */
-#define TELL(name, work)                                                                    \
-	do {                                                                                \
-		const long long before = stolen();                                          \
-		inside.wall = inside.cpu = 0;                                               \
-		const long long wall = now(CLOCK_MONOTONIC_RAW);                            \
-		const long long cpu = now(CLOCK_THREAD_CPUTIME_ID);                         \
-		work;                                                                       \
-		const long long end = now(CLOCK_MONOTONIC_RAW);                             \
-		const long long ran = now(CLOCK_THREAD_CPUTIME_ID) - cpu;                   \
-		printf("%s %lld %lld %lld %lld %lld\n", name, end - wall, ran,              \
-		    stolen() - before, inside.wall, inside.cpu);                            \
+#define TELL(name, work)                                                                          \
+	do {                                                                                      \
+		const long long before = stolen();                                                \
+		inside.wall = inside.cpu = 0;                                                     \
+		const long long wall = now(CLOCK_MONOTONIC_RAW);                                  \
+		const long long cpu = now(CLOCK_THREAD_CPUTIME_ID);                               \
+		work;                                                                             \
+		const long long end = now(CLOCK_MONOTONIC_RAW);                                   \
+		const long long ran = now(CLOCK_THREAD_CPUTIME_ID) - cpu;                         \
+		printf("%s %lld %lld %lld %lld %lld\n", name, end - wall, ran, stolen() - before, \
+		    inside.wall, inside.cpu);                                                     \
 	} while (0)
 
 #endif

@@ -16,8 +16,7 @@ for round in one two three; do
 	ended 0 slow
 done
 
-# A test of a test, with a minute of two looks; what is to be there before has all the time that it
-# needs.
+# A test of a test, with a minute of two looks; its process has all the time that it needs to start.
 sed 's/1200 \*/2 */' "$lib/e2e.sh" >quick.sh
 cat >hangs.sh <<'EOS'
 set -eu
