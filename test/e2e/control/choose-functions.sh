@@ -5,6 +5,7 @@
 # teeperf ctl only, add and drop: how functions are named, the status, and refused requests.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
+. "$lib/choose.sh"
 private_shm || true
 fake= # the functions are where the trace says
 
@@ -56,15 +57,6 @@ round() {
 stop() {
 	exec 7>&-
 	ended 0 run
-}
-# choose VERB WHAT: ask for it, and wait until it is obeyed: on a busy machine that may take longer
-# than ctl waits for the program.
-choose() {
-	"$TEEPERF" ctl "$@" "$recorder" >out 2>err || {
-		says 'has not obeyed yet' err
-		await_true '"$TEEPERF" ctl status "$recorder" >status && ! grep -q pending status' \
-			'a program that obeys'
-	}
 }
 # calls FUNCTION NUMBER: it has NUMBER calls.
 calls() {

@@ -6,6 +6,7 @@
 # the last one, and says how many are not known.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
+. "$lib/choose.sh"
 private_shm || true
 fake= # the functions are where the trace says
 
@@ -33,16 +34,6 @@ EOC
 "$TEEPERF" cc -O1 -o calls calls.c
 # Enough functions that a further change is not written at once.
 awk 'BEGIN { print "default:allow"; for (i = 0; i < 1000; i++) print "fun:f" i "=skip" }' >many
-
-# choose VERB WHAT: ask for it, and wait until it is obeyed: on a busy machine that may take longer
-# than ctl waits for the program.
-choose() {
-	"$TEEPERF" ctl "$@" "$recorder" >out 2>err || {
-		says 'has not obeyed yet' err
-		await_true '"$TEEPERF" ctl status "$recorder" >status && ! grep -q pending status' \
-			'a program that obeys'
-	}
-}
 
 mkfifo in
 begin run sh -c 'exec "$@" <in' sh "$TEEPERF" record --control -o calls.trace ./calls
