@@ -86,6 +86,16 @@ static void test_as_in_pages(void **state)
 	assert_true(cases > 20);
 }
 
+static void test_words(void **state)
+{
+	(void)state;
+	assert_string_equal(tp_plural(0), "s");
+	assert_string_equal(tp_plural(1), "");
+	assert_string_equal(tp_plural(2), "s");
+	assert_string_equal(tp_by_count((UINT64_C(1) << 32) + 1, "is", "are"), "are");
+	assert_string_equal(tp_by_count(1, "is", "are"), "is");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +103,7 @@ int main(void)
 	    cmocka_unit_test(test_counts),
 	    cmocka_unit_test(test_shares),
 	    cmocka_unit_test(test_as_in_pages),
+	    cmocka_unit_test(test_words),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
