@@ -24,8 +24,8 @@ cat >app.c <<'EOS'
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
+#include "own_clocks.h"
 enum { PIECE = 1 << 20, MAPPED = 8 << 20, NEW = 4 << 20 };
 static long page;
 static size_t file_size, memory_size;
@@ -40,28 +40,6 @@ enum { WALL, CPU, DELAY, STOLEN, RCHAR, SYSCR, READ_BYTES, MINFLT, MAJFLT, NVCSW
 struct figures {
 	long long of[FIGURES];
 };
-static long long now(clockid_t clock)
-{
-	struct timespec t;
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-/*
- * What of a piece of work is within the function that does it: a busy machine may stop the program
- * between that and the clocks around it.
- */
-static struct {
-	long long wall;
-	long long cpu;
-} inside;
-#define INSIDE(work)                                                 \
-	do {                                                         \
-		const long long wall_at = now(CLOCK_MONOTONIC_RAW);  \
-		const long long cpu_at = now(CLOCK_THREAD_CPUTIME_ID); \
-		work;                                                \
-		inside.wall = now(CLOCK_MONOTONIC_RAW) - wall_at;    \
-		inside.cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu_at;  \
-	} while (0)
 static ssize_t read_text(const char *name, char text[1024])
 {
 	const int fd = open(name, O_RDONLY);
@@ -142,10 +120,11 @@ static char *map(int fd)
 	forget(fd);
 	return at;
 }
-#define TELL(name, work)                                                   \
+#define MEASURE(name, work)                                                \
 	do {                                                               \
 		ssize_t own;                                               \
 		const struct figures before = look(&own);                  \
+		inside.wall = inside.cpu = 0;                              \
 		const long long wall = now(CLOCK_MONOTONIC_RAW);           \
 		const long long cpu = now(CLOCK_THREAD_CPUTIME_ID);        \
 		work;                                                      \
@@ -173,23 +152,23 @@ int main(int argc, char **argv)
 		for (alarm(300);; touch_file(map(fd)), forget(fd))
 			read_cold(fd);
 	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-	TELL("", (void)0); /* what all of this touches first is no work's */
+	MEASURE("", (void)0); /* what all of this touches first is no work's */
 	printf("device %d\n", major(info.st_dev) != 0);
 	for (int i = 0; i < atoi(argv[2]); i++) {
 		forget(fd);
-		TELL("read_cold", read_cold(fd));
+		MEASURE("read_cold", read_cold(fd));
 	}
 	char *mapped = map(fd);
-	TELL("touch_file", touch_file(mapped));
+	MEASURE("touch_file", touch_file(mapped));
 	char *memory = new_memory(memory_size);
-	TELL("touch_memory", touch_memory(memory));
+	MEASURE("touch_memory", touch_memory(memory));
 	memory = new_memory(NEW);
-	TELL("read_to_new", read_to_new(fd, memory));
+	MEASURE("read_to_new", read_to_new(fd, memory));
 	return 0;
 }
 EOS
-expect 0 "$TEEPERF" cc -O1 -g -o app app.c
-${CC:-cc} -O1 -w -o neighbour app.c || skip "no C compiler (CC=${CC:-cc})"
+expect 0 "$TEEPERF" cc -O1 -g -I"$lib" -o app app.c
+${CC:-cc} -O1 -w -I"$lib" -o neighbour app.c || skip "no C compiler (CC=${CC:-cc})"
 
 cat >check.py <<'EOS'
 """check.py TRACE TOLD FUNCTIONS [SYSTEM IO LOST]: tables of a trace against what the program told."""
