@@ -242,14 +242,29 @@ void tp_analysis_why_no_parts(const struct tp_tracefile *trace, char *why, size_
 					      : "the kernel reported none of its threads");
 }
 
-static int replay_and_name(struct tp_analysis *analysis, struct tp_err *err)
+/*
+ * Which records count depends on the functions' names, if not all of them were always recorded
+ * (SELECTS); and so does what each costs. Both are known before the replay by the names alone.
+ */
+static int prepare(struct tp_analysis *analysis, bool selects, bool costs, struct tp_err *err)
 {
-	const int code = tp_replay_all(analysis, err);
+	const struct tp_problems notes = analysis->notes;
+	int code = tp_functions_named(analysis, err);
+	if (!code)
+		code = name_functions(analysis, err);
+	if (!code && selects)
+		code = tp_functions_select(analysis, err);
 	if (code)
 		return code;
-	if (!tp_functions_list(analysis))
-		return tp_err_memory(err, analysis->trace->source.name);
-	return name_functions(analysis, err);
+	bool failed = (selects && !tp_selected_names_init(analysis)) ||
+		      (costs && !tp_measured_names_init(analysis));
+	if (!failed && selects)
+		analysis->estimates = tp_estimates_new(analysis, &failed);
+	free(analysis->functions);
+	analysis->functions = NULL;
+	analysis->function_count = 0;
+	analysis->notes = notes;
+	return failed ? tp_err_memory(err, analysis->trace->source.name) : 0;
 }
 
 int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *trace,
@@ -272,31 +287,19 @@ int tp_analysis_init(struct tp_analysis *analysis, const struct tp_tracefile *tr
 	tp_compensation_init(&analysis->compensation, trace, &analysis->time, &analysis->notes);
 	analysis->compensation.applied =
 	    options->compensate && analysis->compensation.known && !analysis->compensation.absurd;
-	const struct tp_problems notes = analysis->notes;
-	code = replay_and_name(analysis, err);
-	// Which records count depends on the functions' names, if not all of them were always
-	// recorded; and so does what each costs.
 	const bool selects = trace->selections.count && !analysis->timeless;
 	const bool costs = analysis->compensation.applied && options->costs;
-	if (!code && (selects || costs)) {
-		code = selects ? tp_functions_select(analysis, err) : 0;
-		if (code)
-			return code;
-		if ((selects && !tp_selected_names_init(analysis)) ||
-		    (costs && !tp_measured_names_init(analysis)))
-			return tp_err_memory(err, trace->source.name);
-		bool failed = false;
-		analysis->estimates = selects ? tp_estimates_new(analysis, &failed) : NULL;
-		if (failed)
-			return tp_err_memory(err, trace->source.name);
-		tp_replay_forget(analysis);
-		analysis->notes = notes;
-		code = replay_and_name(analysis, err);
-		if (!code && selects)
-			code = tp_functions_select(analysis, err);
-		if (!code && costs)
-			tp_functions_measure(analysis);
-	}
+	code = selects || costs ? prepare(analysis, selects, costs, err) : 0;
+	if (!code)
+		code = tp_replay_all(analysis, err);
+	if (!code && !tp_functions_list(analysis))
+		code = tp_err_memory(err, trace->source.name);
+	if (!code)
+		code = name_functions(analysis, err);
+	if (!code && selects)
+		code = tp_functions_select(analysis, err);
+	if (!code && costs)
+		tp_functions_measure(analysis);
 	if (!code)
 		code = tp_filter_apply(analysis, err);
 	if (code)

@@ -11,11 +11,18 @@
  * its code and err. TP_ERR_MEMORY if not even the list of what to do can be made.
  */
 int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err);
-/* Forget what tp_replay_all and tp_functions_list have made. */
-void tp_replay_forget(struct tp_analysis *analysis);
+/* With how many threads it replays. */
+uint32_t tp_analysis_workers(const struct tp_analysis *analysis);
 /*
- * In `selected`, the functions that were not always recorded, of an analysis that has its
- * functions' names. The replay needs them, so it is to be done again. False: no memory.
+ * Make `functions` those that records of any thread name, without calls, times and symbols: before
+ * a replay, for what it needs to know of them. 0 or TP_ERR_MEMORY.
+ */
+int tp_functions_named(struct tp_analysis *analysis, struct tp_err *err);
+/* Add the COUNT functions of KEYS, which it sorts, to the list. False: no memory. */
+bool tp_functions_begin(struct tp_analysis *analysis, struct tp_symbol_key *keys, uint64_t count);
+/*
+ * For the replay, in `selected`: which of the functions, whose symbols are known, were not always
+ * recorded. False: no memory.
  */
 bool tp_selected_names_init(struct tp_analysis *analysis);
 /* The same for the options' costs, in `costs`. */

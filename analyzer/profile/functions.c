@@ -49,8 +49,7 @@ static struct tp_symbol_key counted_key(const struct tp_analysis *analysis, uint
 	return same ? (struct tp_symbol_key){.address = low, .low_half = true} : full;
 }
 
-// Sort KEYS and make each one a function.
-static bool add_functions(struct tp_analysis *analysis, struct tp_symbol_key *keys, uint64_t count)
+bool tp_functions_begin(struct tp_analysis *analysis, struct tp_symbol_key *keys, uint64_t count)
 {
 	qsort(keys, count, sizeof(*keys), compare_keys);
 	uint64_t kept = 0;
@@ -85,7 +84,7 @@ static bool list_functions(struct tp_analysis *analysis)
 		for (uint32_t j = 1; j < profile->function_count; j++)
 			keys[count++] = (struct tp_symbol_key){profile->functions[j].name, true};
 	}
-	bool ok = add_functions(analysis, keys, count);
+	bool ok = tp_functions_begin(analysis, keys, count);
 	count = 0;
 	for (uint32_t i = 0; ok && i < analysis->thread_count; i++) {
 		const struct tp_call_counts *calls = &analysis->threads[i].calls;
@@ -96,7 +95,7 @@ static bool list_functions(struct tp_analysis *analysis)
 				keys[count++] = key;
 		}
 	}
-	ok = ok && add_functions(analysis, keys, count);
+	ok = ok && tp_functions_begin(analysis, keys, count);
 	free(keys);
 	return ok;
 }

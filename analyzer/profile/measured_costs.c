@@ -451,9 +451,10 @@ static int gather_calls(struct gather *gather, struct tp_err *err)
 	return code;
 }
 
-int tp_measured_costs_init(struct tp_measured_costs *costs, const struct tp_tracefile *trace,
-    const struct tp_analysis_options *options, struct tp_err *err)
+int tp_measured_costs_init(
+    struct tp_measured_costs *costs, const struct tp_analysis *analysis, struct tp_err *err)
 {
+	const struct tp_tracefile *trace = analysis->trace;
 	char value[8];
 	*costs = (struct tp_measured_costs){0};
 	const bool calibrated = tp_tracefile_host(trace, "calibrate", value, sizeof(value));
@@ -468,17 +469,12 @@ int tp_measured_costs_init(struct tp_measured_costs *costs, const struct tp_trac
 	if (!calibrated)
 		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
 		    "lacks the recording cost of each function: record it with '--calibrate'");
-	const struct tp_analysis_options plain = {
-	    .workers = options->workers, .symbols = options->symbols};
-	struct tp_analysis analysis;
-	struct gather gather = {.analysis = &analysis};
-	gather.sink = (struct tp_call_sink){.context = &gather, .leave = end_call};
-	int code = tp_analysis_init(&analysis, trace, &plain, err);
-	if (!code && !analysis.compensation.bounded)
-		code = tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
+	if (!analysis->compensation.bounded)
+		return tp_err_set(err, TP_ERR_NOT_FOUND, trace->source.name,
 		    "lacks the recording cost of a call, needed for comparison");
-	if (!code)
-		code = gather_calls(&gather, err);
+	struct gather gather = {.analysis = analysis};
+	gather.sink = (struct tp_call_sink){.context = &gather, .leave = end_call};
+	int code = gather_calls(&gather, err);
 	if (!code) {
 		merge(&gather);
 		code = measure(costs, &gather);
@@ -488,7 +484,6 @@ int tp_measured_costs_init(struct tp_measured_costs *costs, const struct tp_trac
 	tp_index_release(&gather.index);
 	free(gather.pending);
 	free(gather.samples);
-	tp_analysis_release(&analysis);
 	return code;
 }
 
@@ -509,45 +504,24 @@ const struct tp_measured_cost *tp_measured_costs_find(
 
 // ---- what an analysis does with them
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct tp_function_cost *x = a;
-	const struct tp_function_cost *y = b;
-	return TP_COMPARE(x->name, y->name);
-}
-
 bool tp_measured_names_init(struct tp_analysis *analysis)
 {
-	uint64_t most = 0;
-	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		most += analysis->threads[i].profile.function_count;
 	struct tp_function_cost *costs =
-	    tp_arena_alloc(&analysis->arena, (most + 1) * sizeof(*costs));
-	if (!costs)
-		return false;
-	tp_functions_measure(analysis);
+	    tp_arena_alloc(&analysis->arena, (analysis->function_count + 1) * sizeof(*costs));
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		const struct tp_thread_result *thread = &analysis->threads[i];
-		for (uint32_t j = 1; j < thread->profile.function_count; j++) {
-			const struct tp_measured_cost *cost =
-			    analysis->functions[thread->functions[j]].cost;
-			if (cost)
-				costs[count++] = (struct tp_function_cost){
-				    .name = thread->profile.functions[j].name,
-				    .in = tp_compensation_parts(cost->in_ps, &analysis->time),
-				    .out = tp_compensation_parts(cost->out_ps, &analysis->time),
-				};
-		}
+	tp_functions_measure(analysis);
+	for (uint32_t i = 0; costs && i < analysis->function_count; i++) {
+		const struct tp_measured_cost *cost = analysis->functions[i].cost;
+		if (cost)
+			costs[count++] = (struct tp_function_cost){
+			    .name = (uint32_t)analysis->functions[i].key.address,
+			    .in = tp_compensation_parts(cost->in_ps, &analysis->time),
+			    .out = tp_compensation_parts(cost->out_ps, &analysis->time),
+			};
 	}
-	qsort(costs, count, sizeof(*costs), compare_names);
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (!kept || costs[kept - 1].name != costs[i].name)
-			costs[kept++] = costs[i];
 	analysis->costs = costs;
-	analysis->cost_count = kept;
-	return true;
+	analysis->cost_count = count;
+	return costs != NULL;
 }
 
 // The constants of this trace were measured at another time than those of the trace with the costs.

@@ -25,11 +25,12 @@ struct tp_measured_costs {
 };
 
 /*
- * Measure by TRACE. A function gets a cost only if it is known better than by the constants. 0;
- * TP_ERR_NOT_FOUND: it was not recorded so; or another negative tp_error. Release them in any case.
+ * Measure by the trace of ANALYSIS, all of it with wall times as recorded. A function gets a cost
+ * only if it is known better than by the constants. 0; TP_ERR_NOT_FOUND: it was not recorded so; or
+ * another negative tp_error. Release them in any case.
  */
-int tp_measured_costs_init(struct tp_measured_costs *costs, const struct tp_tracefile *trace,
-    const struct tp_analysis_options *options, struct tp_err *err);
+int tp_measured_costs_init(
+    struct tp_measured_costs *costs, const struct tp_analysis *analysis, struct tp_err *err);
 void tp_measured_costs_release(struct tp_measured_costs *costs);
 
 /* That of the function NAME, NULL: it has none. */

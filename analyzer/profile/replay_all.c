@@ -218,15 +218,11 @@ static int replay_together(struct work *work, struct tp_analysis *analysis, stru
 	return code;
 }
 
-void tp_replay_forget(struct tp_analysis *analysis)
+uint32_t tp_analysis_workers(const struct tp_analysis *analysis)
 {
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		free(analysis->threads[i].functions);
-		forget(&analysis->threads[i]);
-	}
-	free(analysis->functions);
-	analysis->functions = NULL;
-	analysis->function_count = 0;
+	const uint32_t wanted = analysis->options.workers;
+	const uint32_t workers = wanted ? wanted : tp_workers_count();
+	return workers < TP_WORKERS_MAX ? workers : TP_WORKERS_MAX;
 }
 
 int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err)
@@ -238,8 +234,7 @@ int tp_replay_all(struct tp_analysis *analysis, struct tp_err *err)
 	};
 	for (uint32_t i = 0; i < analysis->thread_count; i++)
 		work.all += analysis->threads[i].thread->chunk_count;
-	uint32_t workers = options->workers ? options->workers : tp_workers_count();
-	workers = workers < TP_WORKERS_MAX ? workers : TP_WORKERS_MAX;
+	const uint32_t workers = tp_analysis_workers(analysis);
 	const bool planned = plan(&work, analysis, workers);
 	if (planned)
 		tp_workers_each(work.item_count, workers, replay_item, &work, err);

@@ -2,17 +2,8 @@
 // Which of the functions that have records were not always recorded.
 #include "analysis_steps.h"
 
-#include "common/array.h"
-
 #include <stdlib.h>
 #include <string.h>
-
-static int compare(const void *a, const void *b)
-{
-	const struct tp_selected_name *x = a;
-	const struct tp_selected_name *y = b;
-	return TP_COMPARE(x->name, y->name);
-}
 
 // What the names of each function say.
 struct found {
@@ -61,28 +52,17 @@ static void take_variants(struct found *found, uint32_t index, const char *name)
 
 bool tp_selected_names_init(struct tp_analysis *analysis)
 {
-	uint64_t most = 0;
-	for (uint32_t i = 0; i < analysis->thread_count; i++)
-		most += analysis->threads[i].profile.function_count;
 	struct tp_selected_name *names =
-	    tp_arena_alloc(&analysis->arena, (most + 1) * sizeof(*names));
-	if (!names)
-		return false;
+	    tp_arena_alloc(&analysis->arena, (analysis->function_count + 1) * sizeof(*names));
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < analysis->thread_count; i++) {
-		const struct tp_thread_result *thread = &analysis->threads[i];
-		for (uint32_t j = 1; j < thread->profile.function_count; j++)
-			names[count++] =
-			    (struct tp_selected_name){thread->profile.functions[j].name,
-				analysis->functions[thread->functions[j]].selected};
+	for (uint32_t i = 0; names && i < analysis->function_count; i++) {
+		const struct tp_function *function = &analysis->functions[i];
+		if (function->selected)
+			names[count++] = (struct tp_selected_name){
+			    (uint32_t)function->key.address, function->selected};
 	}
-	qsort(names, count, sizeof(*names), compare);
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < count; i++)
-		if (names[i].selected && (!kept || names[kept - 1].name != names[i].name))
-			names[kept++] = names[i];
-	analysis->selected = (struct tp_selected_names){names, kept};
-	return true;
+	analysis->selected = (struct tp_selected_names){names, count};
+	return names != NULL;
 }
 
 int tp_functions_select(struct tp_analysis *analysis, struct tp_err *err)

@@ -2,7 +2,6 @@
 // A replay that stopped between two chunks, copied.
 #include "copy.h"
 
-#include "analyzer/replay/stack_steps.h"
 #include "common/arena.h"
 #include "common/err.h"
 

@@ -257,6 +257,21 @@ static inline void tp_stack_look(struct tp_stack *stack, uint64_t ticks)
 bool tp_stack_look_off(struct tp_stack *stack, uint64_t last, uint64_t time);
 /* Go on in the list of stretches to TIME. */
 void tp_stack_skip_off(struct tp_stack *stack, uint64_t time);
+/* When the range of time begins or ends, or the next gap begins. */
+static inline uint64_t tp_stack_next_bound(const struct tp_stack *stack)
+{
+	const uint64_t bound = stack->quiet ? stack->from : stack->to;
+	const bool has_gap = !stack->in_gap && stack->gap < stack->gaps.count;
+	const uint64_t gap = has_gap ? stack->gaps.items[stack->gap].from : UINT64_MAX;
+	return gap < bound ? gap : bound;
+}
+
+/* The time from which on a record has to be settled if nothing is waiting for it. */
+static inline uint64_t tp_stack_next_edge(const struct tp_stack *stack)
+{
+	return stack->in_gap || stack->left ? 0 : tp_stack_next_bound(stack);
+}
+
 /* Add OFF to that of a frame. False: no memory. */
 bool tp_frame_add_off(
     struct tp_stack *stack, struct tp_frame *frame, const struct tp_frame_off *off);

@@ -190,7 +190,10 @@ static void tell_incomplete(const struct tp_analysis *analysis)
 static int measure_costs(struct tp_open_trace *open, const struct tp_open_options *options,
     struct tp_analysis_options *analysis, struct tp_err *err)
 {
+	const struct tp_analysis_options plain = {
+	    .workers = analysis->workers, .symbols = analysis->symbols};
 	struct tp_tracefile trace = {.source.fd = -1};
+	struct tp_analysis measured = {0};
 	if (!options->costs || options->raw)
 		return 0;
 	int code =
@@ -206,7 +209,10 @@ static int measure_costs(struct tp_open_trace *open, const struct tp_open_option
 		    "--calibrate'; the first problem: %s",
 		    trace.problems.kept[0].what);
 	if (!code)
-		code = tp_measured_costs_init(&open->costs, &trace, analysis, err);
+		code = tp_analysis_init(&measured, &trace, &plain, err);
+	if (!code)
+		code = tp_measured_costs_init(&open->costs, &measured, err);
+	tp_analysis_release(&measured);
 	tp_tracefile_close(&trace);
 	analysis->costs = &open->costs;
 	return code;

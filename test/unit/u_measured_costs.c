@@ -66,6 +66,7 @@ static void measure(struct tp_measured_costs *costs, uint64_t cost, uint64_t noi
 	struct tp_buf text;
 	struct tp_buf file;
 	struct tp_tracefile trace;
+	struct tp_analysis analysis;
 	begin(&text, true);
 	tp_buf_add_string(&text, "selections\n\tselection 0 time=0 only=0\n");
 	for (int i = 1; i <= WINDOWS; i++) {
@@ -90,7 +91,9 @@ static void measure(struct tp_measured_costs *costs, uint64_t cost, uint64_t noi
 		fail_msg("line %u: %s", err.line, err.what);
 	assert_int_equal(tp_tracefile_from_memory(&trace, "trace", file.data, file.size, &err), 0);
 	const struct tp_analysis_options options = {.workers = 1};
-	assert_int_equal(tp_measured_costs_init(costs, &trace, &options, &err), 0);
+	assert_int_equal(tp_analysis_init(&analysis, &trace, &options, &err), 0);
+	assert_int_equal(tp_measured_costs_init(costs, &analysis, &err), 0);
+	tp_analysis_release(&analysis);
 	tp_tracefile_close(&trace);
 	tp_buf_release(&file);
 	tp_buf_release(&text);
@@ -171,12 +174,12 @@ static void they_are_taken_off(void **state)
 	assert_true(f->uncertainty < find(&without, "f")->uncertainty);
 	assert_true(caller->uncertainty < find(&without, "caller")->uncertainty);
 	assert_int_equal(caller->inclusive, caller->self + f->self);
-	tp_analysis_release(&with);
-	tp_analysis_release(&without);
 	tp_measured_costs_release(&costs);
 	// Not a trace of '--calibrate'.
-	assert_int_equal(tp_measured_costs_init(&costs, &trace, &options, &err), TP_ERR_NOT_FOUND);
+	assert_int_equal(tp_measured_costs_init(&costs, &without, &err), TP_ERR_NOT_FOUND);
 	assert_non_null(strstr(err.what, "--calibrate"));
+	tp_analysis_release(&with);
+	tp_analysis_release(&without);
 	tp_tracefile_close(&trace);
 	tp_buf_release(&file);
 	tp_buf_release(&text);
