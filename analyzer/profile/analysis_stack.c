@@ -45,7 +45,8 @@ int tp_analysis_stack(const struct tp_analysis *analysis, const struct tp_thread
 	stack->special = profile->time > TP_TIME_CPU; // most calls have nothing of it
 	tp_stack_set_off(stack, thread->off);
 	tp_stack_set_until(stack, analysis->timeless ? 0 : thread->until, thread->lost);
-	tp_stack_set_selected(stack, &analysis->selected);
+	if (!tp_stack_set_selected(stack, &analysis->selected))
+		return TP_ERR_MEMORY;
 	if (thread->off && !tp_profile_keep_parts(profile))
 		return TP_ERR_MEMORY;
 	if (analysis->from || analysis->to != UINT64_MAX)

@@ -36,6 +36,14 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile)
 	return stack->frames ? 0 : TP_ERR_MEMORY;
 }
 
+bool tp_stack_set_selected(struct tp_stack *stack, const struct tp_selected_names *names)
+{
+	stack->selected = names->count ? calloc(1, sizeof(*stack->selected)) : NULL;
+	if (stack->selected)
+		stack->selected->names = names;
+	return stack->selected || !names->count;
+}
+
 bool tp_stack_set_attached(struct tp_stack *stack)
 {
 	stack->base = tp_profile_child(stack->profile, 0, TP_NAME_ATTACHED);
@@ -59,6 +67,8 @@ void tp_stack_release(struct tp_stack *stack)
 {
 	tp_call_counts_release(&stack->calls);
 	tp_contexts_release(&stack->contexts);
+	free(stack->selected);
+	stack->selected = NULL;
 	free(stack->frame_offs);
 	free(stack->frames);
 	free(stack->open);
@@ -369,11 +379,10 @@ static inline void end_pending(struct tp_stack *stack, uint64_t time)
  */
 static inline uint64_t closes(const struct tp_stack *stack, const struct tp_frame *frame)
 {
-	if (!stack->selected)
-		return UINT64_MAX;
-	const struct tp_selected *selected =
-	    tp_selected_find(stack->selected, stack->profile->functions[frame->function].name);
-	return selected ? tp_selected_end(selected, frame->began) : UINT64_MAX;
+	return stack->selected ? tp_selected_span(stack->selected,
+				     stack->profile->functions[frame->function].name, frame->began)
+				     ->until
+			       : UINT64_MAX;
 }
 
 /* Whether that was over at TIME: an exit then is another call's. */
@@ -731,10 +740,11 @@ bool tp_stack_resync(struct tp_stack *stack, uint32_t name, uint64_t position, u
 		return false;
 	low = find_activation(stack, name, position, &open);
 	// An activation that was not sampled has no record, and a position between two.
-	const bool early = position == TEEPERF_POSITION_OFF ||
-			   (low == 1 && (stack->switched || stack->forked || stack->overwritten)) ||
-			   position % 8 == TEEPERF_POSITION_BETWEEN ||
-			   (stack->selected && tp_selected_find(stack->selected, name));
+	const bool early =
+	    position == TEEPERF_POSITION_OFF ||
+	    (low == 1 && (stack->switched || stack->forked || stack->overwritten)) ||
+	    position % 8 == TEEPERF_POSITION_BETWEEN ||
+	    (stack->selected && tp_selected_span(stack->selected, name, time)->among);
 	if (open ? stack->frames[low].name != name && stack->frames[low].name : !early)
 		stack->counts.unknown_resyncs++;
 	stack->how = TP_CALL_UNWOUND;
@@ -1033,15 +1043,14 @@ static bool is_open(const struct tp_stack *stack, uint32_t function, uint32_t to
 // out.
 static bool is_selected(const struct tp_stack *stack, uint32_t name, uint64_t time)
 {
-	const struct tp_selected *selected = tp_selected_find(stack->selected, name);
-	return !selected || tp_selected_at(selected, time);
+	return !stack->selected || tp_selected_span(stack->selected, name, time)->on;
 }
 
 // An exit of a function that was left out at some time, and no call of it is open: its enter record
 // may be missing for that.
 static bool came_back(struct tp_stack *stack, uint32_t name)
 {
-	if (!stack->selected || !tp_selected_find(stack->selected, name))
+	if (!stack->selected || !tp_selected_span(stack->selected, name, stack->last)->among)
 		return false;
 	stack->counts.came_back++;
 	return true;
@@ -1307,7 +1316,7 @@ static bool replay_record(struct tp_stack *stack, struct tp_stack_place *at)
 		return true;
 	}
 	at->events++;
-	if (stack->selected && !is_selected(stack, name, time)) {
+	if (!is_selected(stack, name, time)) {
 		stack->counts.on_way++;
 		return true;
 	}

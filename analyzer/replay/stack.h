@@ -130,8 +130,8 @@ struct tp_stack {
 	uint32_t frame_off_count;
 	uint32_t frame_off_capacity;
 	uint32_t frame_off_free;
-	bool no_memory;                           /* for one of these */
-	const struct tp_selected_names *selected; /* NULL: all functions were always recorded */
+	bool no_memory;                     /* for one of these */
+	struct tp_selected_spans *selected; /* NULL: all functions were always recorded */
 	struct tp_gaps gaps;
 	uint32_t gap;     /* gaps that have begun and ended */
 	bool in_gap;      /* gap number `gap` has begun */
@@ -172,12 +172,11 @@ int tp_stack_init(struct tp_stack *stack, struct tp_profile *profile);
  */
 void tp_stack_set_gaps(struct tp_stack *stack, const struct tp_gaps *gaps, bool timeless);
 void tp_stack_release(struct tp_stack *stack);
-/* Before the first chunk: which functions were not always recorded; it must outlive the stack. */
-static inline void tp_stack_set_selected(
-    struct tp_stack *stack, const struct tp_selected_names *selected)
-{
-	stack->selected = selected->count ? selected : NULL;
-}
+/*
+ * Before the first chunk: which functions were not always recorded; it must outlive the stack.
+ * False: no memory.
+ */
+bool tp_stack_set_selected(struct tp_stack *stack, const struct tp_selected_names *names);
 
 /* All optional, before the first chunk. */
 /*

@@ -79,13 +79,6 @@ static inline bool tp_selected_at(const struct tp_selected *selected, uint64_t t
 	return selected->at_first ^ (tp_selected_moves(selected, time) & 1);
 }
 
-/* Until when, if it was at TIME; UINT64_MAX: the end. */
-static inline uint64_t tp_selected_end(const struct tp_selected *selected, uint64_t time)
-{
-	const uint32_t moves = tp_selected_moves(selected, time);
-	return moves < selected->count ? selected->moves[moves] : UINT64_MAX;
-}
-
 /*
  * Functions by what records call them, ascending; those that were always recorded are not among
  * them.
@@ -107,6 +100,40 @@ static inline const struct tp_selected *tp_selected_find(
 	return index < names->count && names->items[index].name == name
 		   ? names->items[index].selected
 		   : NULL;
+}
+
+/* Whether a function was recorded, in [since, until). */
+struct tp_selected_span {
+	uint32_t name;
+	bool among; /* the names */
+	bool on;
+	uint64_t since;
+	uint64_t until; /* UINT64_MAX: the end */
+};
+
+/* The spans that were asked for last, by name. All zero but `names`: an empty one. */
+struct tp_selected_spans {
+	const struct tp_selected_names *names;
+	struct tp_selected_span items[256];
+};
+
+/* That of the function NAME at TIME. */
+static inline const struct tp_selected_span *tp_selected_span(
+    struct tp_selected_spans *spans, uint32_t name, uint64_t time)
+{
+	struct tp_selected_span *span = &spans->items[(name >> 4 ^ name >> 12) & 255];
+	if (span->name == name && time >= span->since && time < span->until)
+		return span;
+	const struct tp_selected *selected = tp_selected_find(spans->names, name);
+	const uint32_t moves = selected ? tp_selected_moves(selected, time) : 0;
+	*span = (struct tp_selected_span){
+	    .name = name,
+	    .among = selected != NULL,
+	    .on = !selected || tp_selected_at(selected, time),
+	    .since = moves ? selected->moves[moves - 1] : 0,
+	    .until = selected && moves < selected->count ? selected->moves[moves] : UINT64_MAX,
+	};
+	return span;
 }
 
 #endif
