@@ -16,7 +16,7 @@ static const char *const sinces[] = {"start", "last", NULL};
 static const char *const formats[] = {"table", "csv", "json", NULL};
 
 static struct tp_view_options wanted;
-static const char *view_name;
+static const char *view_name = "top";
 static int sort = -1;
 static int format;
 static const char *around_slowest_text;
@@ -35,38 +35,16 @@ static const struct tp_option options[] = {
 	"show this view: top (default), tree, inverted, threads, function, histogram, timeline, "
 	"contention, transitions, counters, energy, system, waits or stacks; with --family, top, "
 	"threads or processes"),
-    TP_OPT_BOOL(0, "family", &family,
-	"show all processes of a recording with --follow-fork together: FILE and every FILE.PID"),
     TP_OPT_STRING(0, "function", &wanted.function, "PATTERN",
 	"show the view for the functions that match a glob or /REGEX/"),
-    TP_OPT_BOOL(0, "by-caller", &wanted.by_caller, "show one histogram per caller"),
-    TP_OPT_STRING(0, "around-slowest", &around_slowest_text, "N",
-	"in a timeline, show only the N slowest calls of --function, their callees, and what "
-	"other threads did meanwhile"),
-    TP_OPT_LIST(0, "border", &borders, "PATTERN",
-	"in transitions, treat these functions as the border of a TEE, instead of ecall_*, "
-	"ocall_*, TEEC_InvokeCommand and others; can be repeated"),
-    TP_OPT_BOOL(0, "module-border", &wanted.by_module,
-	"in transitions, show all calls from one module into another"),
+    TP_OPT_BOOL(0, "family", &family,
+	"show all processes of a recording with --follow-fork together: FILE and every FILE.PID"),
     TP_OPT_BOOL(0, "watch", &watch,
 	"refresh the view while recording; FILE can be the process ID of a recording"),
-    TP_OPT_STRING(0, "interval", &interval_text, "TIME",
-	"refresh --watch at this interval, such as 500ms or 2s (default: 1s)"),
-    TP_OPT_CHOICE(0, "since", &since, sinces, "start|last",
-	"with --watch, show everything since the start, or the last interval (default on a "
-	"terminal); s switches"),
-    TP_OPT_STRING(0, "columns", &wanted.columns, "LIST",
-	"show these columns, by title, such as calls,p99,function"),
-    TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY",
-	"sort functions in top, function and histogram by self (default), inclusive, calls, "
-	"mean, min, max, p50, p90, p99 or name"),
     TP_OPT_CHOICE(
 	0, "format", &format, formats, "FORMAT", "output format: table (default), csv or json"),
     TP_OPT_STRING(0, "limit", &limit_text, "N",
 	"show at most N rows, or all if N is 0 (default: 40 in tables, 200 in timelines)"),
-    TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
-	"in tree and inverted, hide branches with a smaller share of the recorded time (default: "
-	"0.5 in tables)"),
     TP_OPEN_OPTIONS_TIME(open_options,
 	TP_OPEN_TIME(&asked_time, "wall; with --around-slowest cpu where known, else wall")),
     TP_OPEN_FAIL_IF(open_options),
@@ -75,6 +53,35 @@ static const struct tp_option options[] = {
     TP_OPT_FULL_NAMES(wanted.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,
+    TP_OPT_GROUP("Of single views", "--format table"),
+    TP_OPT_STRING(0, "columns", &wanted.columns, "LIST",
+	"show these columns, by title, such as calls,p99,function"),
+    TP_OPT_NEEDS("--view top|--view function|--view histogram"),
+    TP_OPT_CHOICE(0, "sort", &sort, sorts, "KEY",
+	"sort functions in top, function and histogram by self (default), inclusive, calls, "
+	"mean, min, max, p50, p90, p99 or name"),
+    TP_OPT_NEEDS("--view tree|--view inverted"),
+    TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
+	"in tree and inverted, hide branches with a smaller share of the recorded time (default: "
+	"0.5 in tables)"),
+    TP_OPT_NEEDS("--view histogram"),
+    TP_OPT_BOOL(0, "by-caller", &wanted.by_caller, "show one histogram per caller"),
+    TP_OPT_NEEDS("--view timeline"),
+    TP_OPT_STRING(0, "around-slowest", &around_slowest_text, "N",
+	"in a timeline, show only the N slowest calls of --function, their callees, and what "
+	"other threads did meanwhile"),
+    TP_OPT_NEEDS("--view transitions"),
+    TP_OPT_LIST(0, "border", &borders, "PATTERN",
+	"in transitions, treat these functions as the border of a TEE, instead of ecall_*, "
+	"ocall_*, TEEC_InvokeCommand and others; can be repeated"),
+    TP_OPT_BOOL(0, "module-border", &wanted.by_module,
+	"in transitions, show all calls from one module into another"),
+    TP_OPT_GROUP("Of a program that is being recorded", "--watch"),
+    TP_OPT_STRING(0, "interval", &interval_text, "TIME",
+	"refresh --watch at this interval, such as 500ms or 2s (default: 1s)"),
+    TP_OPT_CHOICE(0, "since", &since, sinces, "start|last",
+	"with --watch, show everything since the start, or the last interval (default on a "
+	"terminal); s switches"),
     TP_OPT_END,
 };
 
@@ -107,16 +114,6 @@ static int unknown_view(void)
 // What VIEW would not look at is refused.
 static int check_options(const struct tp_view *view)
 {
-	if (wanted.by_caller && strcmp(view->name, "histogram") != 0)
-		return tp_options_usage("--by-caller is for the view histogram");
-	if (sort >= 0 && !view->sorted)
-		return tp_options_usage(
-		    "--sort is for the views top, function and histogram: '%s' has its own order",
-		    view->name);
-	if (min_share_text && !view->shares)
-		return tp_options_usage(
-		    "--min-share is for the views tree and inverted: to shorten '%s', use --limit",
-		    view->name);
 	// The slowest calls are shown with all their time, whichever decides.
 	if (around_slowest_text) {
 		wanted.around_usual = asked_time < 0;
@@ -127,12 +124,6 @@ static int check_options(const struct tp_view *view)
 	if (open_options.time && view->timeline)
 		return tp_options_usage(
 		    "--time: the view '%s' shows single calls, with all their time", view->name);
-	if (wanted.columns && format != TP_FORMAT_TABLE)
-		return tp_options_usage("--columns is for tables: CSV and JSON have all columns");
-	if (interval_text && !watch)
-		return tp_options_usage("--interval is for --watch");
-	if (since >= 0 && !watch)
-		return tp_options_usage("--since is for --watch");
 	return TP_EXIT_DONE;
 }
 
@@ -157,9 +148,9 @@ static const struct tp_view processes = {.name = "processes"};
 
 static const struct tp_view *find_view(void)
 {
-	if (family && view_name && strcmp(view_name, processes.name) == 0)
+	if (family && strcmp(view_name, processes.name) == 0)
 		return &processes;
-	return tp_view_find(view_name ? view_name : "top");
+	return tp_view_find(view_name);
 }
 
 // Refuse what a family does not support.
@@ -227,13 +218,10 @@ static int run(int argc, char **argv)
 		return unknown_view();
 	if (view->of == TP_VIEW_OF_SOME && !wanted.function)
 		return tp_options_usage("of which function? give --function PATTERN");
-	if (around_slowest_text && (strcmp(view->name, "timeline") != 0 || !wanted.function))
+	if (around_slowest_text && !wanted.function)
 		return tp_options_usage(
 		    "--around-slowest, of the view timeline, needs a function: give --function "
 		    "PATTERN");
-	if ((wanted.by_module || borders.count) && strcmp(view->name, "transitions") != 0)
-		return tp_options_usage(
-		    "--border and --module-border are for the view transitions");
 	if (around_slowest_text &&
 	    (!tp_parse_limit(around_slowest_text, 0, &wanted.around_slowest) ||
 		wanted.around_slowest < 1 || wanted.around_slowest > 1000))

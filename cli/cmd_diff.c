@@ -35,22 +35,24 @@ static const struct tp_option options[] = {
 	"name"),
     TP_OPT_CHOICE(
 	0, "format", &format, formats, "FORMAT", "output format: table (default), csv or json"),
-    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST", "show these columns, by title"),
     TP_OPT_LIMIT(&limit_text),
     TP_OPT_LIST(0, "fail-if", &rule_list, "RULE",
 	"exit with 1 if a change matches RULE, such as 'self>+5%', 'calls>+0' or "
 	"'parse_*:inclusive>+10us', if a trace has a note, such as 'note:starved', or if it is "
 	"incomplete; can be repeated"),
-    TP_OPT_STRING(0, "alpha", &alpha_text, "P",
-	"in rules, ignore differences whose p is P or more (default: 0.05)"),
-    TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
-	"in rules about times, ignore functions below this share of self time on both sides "
-	"(default: 0.1)"),
     TP_OPEN_OPTIONS_TIME(
 	open_options, TP_OPEN_TIME(&asked_time, "cpu where all traces know it, else wall")),
     TP_OPT_FULL_NAMES(wanted.view.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,
+    TP_OPT_NEEDS("--format table"),
+    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST", "show these columns, by title"),
+    TP_OPT_NEEDS("--fail-if"),
+    TP_OPT_STRING(0, "alpha", &alpha_text, "P",
+	"in rules, ignore differences whose p is P or more (default: 0.05)"),
+    TP_OPT_STRING(0, "min-share", &min_share_text, "PERCENT",
+	"in rules about times, ignore functions below this share of self time on both sides "
+	"(default: 0.1)"),
     TP_OPT_END,
 };
 
@@ -63,10 +65,6 @@ static int parse(void)
 	wanted.view.color = tp_terminal_color();
 	wanted.sort = (enum tp_diff_sort)sort;
 	wanted.rules = rules;
-	if (wanted.view.columns && wanted.view.format != TP_FORMAT_TABLE)
-		return tp_options_usage("--columns is for tables: CSV and JSON have all columns");
-	if (min_share_text && !rule_list.count)
-		return tp_options_usage("--min-share is for the rules of --fail-if");
 	if (!tp_parse_limit(
 		limit_text, wanted.view.format == TP_FORMAT_TABLE ? 40 : 0, &wanted.view.limit))
 		return tp_options_usage("--limit: '%s' is not a whole number", limit_text);

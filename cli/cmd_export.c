@@ -52,6 +52,7 @@ static const struct tp_option options[] = {
     TP_OPT_BOOL(0, "family", &family,
 	"in folded, write all processes of a recording with --follow-fork, FILE and every "
 	"FILE.PID, each below its own frame"),
+    TP_OPT_NEEDS("--format flamegraph"),
     TP_OPT_BOOL(0, "icicle", &wanted.icicle, "in a flame graph, put the program at the top"),
     TP_OPT_BOOL(0, "inverted", &wanted.inverted,
 	"in a flame graph, start from the functions that use the time and stack their callers on "
@@ -60,10 +61,13 @@ static const struct tp_option options[] = {
 	"in a flame graph, colour frames by the change since TRACE"),
     TP_OPT_STRING(0, "min-width", &least_pixels, "PIXELS",
 	"in a flame graph, omit narrower frames (default: 0.2)"),
+    TP_OPT_NEEDS("--format dot"),
     TP_OPT_STRING(0, "min-share", &least_share, "PERCENT",
 	"in dot, omit functions with less of all time, and calls with a fifth of that (default: "
 	"0.5)"),
+    TP_OPT_NEEDS(NULL),
     TP_PUSH_OPTIONS(push),
+    TP_OPT_NEEDS(NULL),
     TP_OPEN_OPTIONS(open_options),
     TP_OPEN_FAIL_IF(open_options),
     TP_OPT_END,
@@ -288,9 +292,6 @@ static int choose_share(void)
 	char *end;
 	if (!least_share)
 		return TP_EXIT_DONE;
-	if (!export->graph)
-		return tp_options_usage(
-		    "--min-share: '%s' is not a graph; expected dot", export->name);
 	wanted.least_share = strtod(least_share, &end) / 100;
 	if (end == least_share || *end || !(wanted.least_share >= 0) || wanted.least_share > 1)
 		return tp_options_usage(
@@ -301,13 +302,6 @@ static int choose_share(void)
 // Options of flame graphs. Returns an exit code.
 static int choose_flame(void)
 {
-	const char *given = wanted.icicle     ? "--icicle"
-			    : wanted.inverted ? "--inverted"
-			    : baseline        ? "--baseline"
-			    : least_pixels    ? "--min-width"
-					      : NULL;
-	if (given && !export->flame)
-		return tp_options_usage("%s: '%s' is not a flame graph", given, export->name);
 	if (wanted.inverted && baseline)
 		return tp_options_usage("--inverted and --baseline cannot be combined");
 	if (least_pixels) {

@@ -34,7 +34,6 @@ static const struct tp_option options[] = {
 	"predict for a machine with N processors (default: as many as the program had)"),
     TP_OPT_CHOICE(
 	0, "format", &format, formats, "FORMAT", "output format: table (default), csv or json"),
-    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST", "show these columns, by title"),
     TP_OPT_STRING(0, "limit", &limit_text, "N",
 	"predict for the N functions that ran longest, or for all if N is 0 (default: 20)"),
     TP_OPEN_COSTS(open_options),
@@ -45,6 +44,8 @@ static const struct tp_option options[] = {
     TP_OPT_FULL_NAMES(wanted.view.full_names),
     TP_OPT_COLOR,
     TP_OPT_PAGER,
+    TP_OPT_NEEDS("--format table"),
+    TP_OPT_STRING(0, "columns", &wanted.view.columns, "LIST", "show these columns, by title"),
     TP_OPT_END,
 };
 
@@ -77,8 +78,6 @@ static int parse(void)
 	wanted.view.color = tp_terminal_color();
 	wanted.functions = functions.items;
 	wanted.function_count = functions.count;
-	if (wanted.view.columns && wanted.view.format != TP_FORMAT_TABLE)
-		return tp_options_usage("--columns is for tables: CSV and JSON have all columns");
 	if (limit_text && functions.count)
 		return tp_options_usage(
 		    "--limit is for the functions that are chosen without --function");

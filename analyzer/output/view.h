@@ -69,8 +69,6 @@ struct tp_view {
 	/* of single calls with their times, as recorded: is refused without a clock */
 	bool timeline;
 	bool records;   /* reads all records of the trace once more */
-	bool sorted;    /* takes options->sort */
-	bool shares;    /* takes options->min_share */
 	uint64_t limit; /* rows if nothing else is asked for; 0: 40 in tables */
 	/*
 	 * As tp_view_render. MARKS has a place for each function, which says whether it matches

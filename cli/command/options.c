@@ -7,6 +7,7 @@
 #include "common/array.h"
 #include "common/spelling.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -74,6 +75,11 @@ static bool has_optional_value(const struct tp_option *option)
 
 static void print_option(const struct tp_option *option)
 {
+	if (option->type == TP_OPTION_GROUP) {
+		if (option->help)
+			printf("\n%s:\n", option->help);
+		return;
+	}
 	char words[CHOICES_TEXT_SIZE];
 	const char *argument = argument_word(option, words);
 	char left[160];
@@ -106,9 +112,16 @@ void tp_options_help(const struct tp_command *command)
 	if (command->description)
 		printf("\n%s", command->description);
 	printf("\nOptions:\n");
-	for (const struct tp_option *option = command->options; option && option->type; option++)
+	bool headed = false;
+	for (const struct tp_option *option = command->options; option && option->type; option++) {
+		if (!headed && option->type == TP_OPTION_GROUP && option->help) {
+			print_option(&help_option);
+			headed = true;
+		}
 		print_option(option);
-	print_option(&help_option);
+	}
+	if (!headed)
+		print_option(&help_option);
 	if (command->examples)
 		printf("\nExamples:\n%s", command->examples);
 }
@@ -188,6 +201,7 @@ static int store(const struct tp_option *option, const char *text)
 			    "option '--%s' takes a whole number, not '%s'", option->name, text);
 		return 0;
 	case TP_OPTION_BOOL:
+	case TP_OPTION_GROUP:
 	case TP_OPTION_END:
 		break;
 	}
@@ -259,6 +273,8 @@ static int tell_unknown(const char *name, size_t length)
 	struct tp_spelling spelling = {.word = word};
 	struct tp_spelling negated = {.word = no ? word + 3 : word};
 	for (const struct tp_option *option = next_of(NULL); option; option = next_of(option)) {
+		if (option->type == TP_OPTION_GROUP)
+			continue;
 		tp_spelling_consider(&spelling, option->name);
 		if (no && option != &help_option && option->type == TP_OPTION_BOOL)
 			tp_spelling_consider(&negated, option->name);
@@ -287,6 +303,78 @@ struct parse {
 	int at;
 };
 
+// Which rows of the running command were given.
+static uint64_t given[2];
+
+static void mark(const struct tp_option *option, bool set)
+{
+	const size_t row =
+	    option == &help_option ? 0 : (size_t)(option - tp_command_running->options);
+	const uint64_t bit = UINT64_C(1) << row % 64;
+	assert(row / 64 < sizeof(given) / sizeof(given[0]));
+	given[row / 64] = (given[row / 64] & ~bit) | (set ? bit : 0);
+}
+
+static bool is_given(const struct tp_option *option)
+{
+	const size_t row = (size_t)(option - tp_command_running->options);
+	return given[row / 64] >> row % 64 & 1;
+}
+
+// Whether the LENGTH bytes at NEED hold: one of what TP_OPT_NEEDS has.
+static bool holds(const char *need, size_t length, bool program)
+{
+	if (*need != '-')
+		return program;
+	const char *blank = memchr(need, ' ', length);
+	const size_t end = blank ? (size_t)(blank - need) : length;
+	const struct tp_option *option = find_long(need + 2, end - 2).option;
+	assert(option);
+	if (!blank)
+		return is_given(option);
+	const int *choice = option->value;
+	const char *value = option->type != TP_OPTION_CHOICE ? *(const char *const *)option->value
+			    : *choice >= 0                   ? option->choices[*choice]
+							     : NULL;
+	return value && strlen(value) == length - end - 1 &&
+	       !memcmp(value, blank + 1, length - end - 1);
+}
+
+// OPTION was given: 0 if one of its NEEDS holds, else 129.
+static int check_needs(const struct tp_option *option, const char *needs, bool program)
+{
+	char text[256];
+	size_t used = 0;
+	for (const char *need = needs; *need && used < sizeof(text);) {
+		const size_t length = strcspn(need, "|");
+		const char *next = need + length + (need[length] == '|');
+		if (holds(need, length, program))
+			return 0;
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+		    *need == '-' ? "%s'%.*s'" : "%sa %.*s",
+		    need == needs ? ""
+		    : *next       ? ", "
+				  : " or ",
+		    (int)length, need);
+		need = next;
+	}
+	return tp_options_usage("option '--%s' needs %s", option->name, text);
+}
+
+static int check_groups(bool program)
+{
+	const struct tp_option *option = tp_command_running->options;
+	const char *needs = NULL;
+	int status = 0;
+	for (; option && option->type && !status; option++) {
+		if (option->type == TP_OPTION_GROUP)
+			needs = option->argument;
+		else if (needs && is_given(option))
+			status = check_needs(option, needs, program);
+	}
+	return status;
+}
+
 static int parse_long(struct parse *parse, const char *text)
 {
 	const char *equals = strchr(text, '=');
@@ -302,6 +390,7 @@ static int parse_long(struct parse *parse, const char *text)
 		if (value)
 			return tp_options_usage("option '--%s' takes no value", match.option->name);
 		*(bool *)match.option->value = !match.negated;
+		mark(match.option, !match.negated);
 		return 0;
 	}
 	// Its value is optional, so the next word is not it.
@@ -312,6 +401,7 @@ static int parse_long(struct parse *parse, const char *text)
 			return tp_options_usage("option '--%s' needs a value", match.option->name);
 		value = parse->argv[++parse->at];
 	}
+	mark(match.option, true);
 	return store(match.option, value);
 }
 
@@ -321,6 +411,7 @@ static int parse_letters(struct parse *parse, const char *letters)
 		const struct tp_option *option = find_letter(*letters);
 		if (!option)
 			return tp_options_usage("unknown option '-%c'", *letters);
+		mark(option, true);
 		if (option->type == TP_OPTION_BOOL)
 			*(bool *)option->value = true;
 		else if (letters[1])
@@ -338,6 +429,9 @@ bool tp_options_parse(int *argc, char ***argv, int *status)
 	struct parse parse = {.argv = *argv, .argc = *argc, .at = 1};
 	int operands = 0; // gathered in argv[0 .. operands)
 	helped = false;
+	// Such a command may parse its line in pieces.
+	if (tp_command_running->order != TP_OPTIONS_OWN)
+		memset(given, 0, sizeof(given));
 	for (; parse.at < parse.argc; parse.at++) {
 		char *text = parse.argv[parse.at];
 		if (!strcmp(text, "--")) {
@@ -365,7 +459,8 @@ bool tp_options_parse(int *argc, char ***argv, int *status)
 	memmove(parse.argv + start, parse.argv, (size_t)operands * sizeof(*parse.argv));
 	*argv = parse.argv + start;
 	*argc = parse.argc - start;
-	return true;
+	*status = check_groups(*argc > 0);
+	return !*status;
 }
 
 bool tp_parse_limit(const char *text, uint64_t without, uint64_t *limit)

@@ -19,6 +19,7 @@ enum tp_option_type {
 	TP_OPTION_COUNT,  /* uint64_t *: a whole number */
 	TP_OPTION_WORD,   /* const char **: --name=TEXT, or --name alone for ""; has no letter */
 	TP_OPTION_LEVEL,  /* uint64_t *: --name=N, or --name alone for 1; has no letter */
+	TP_OPTION_GROUP,  /* no option: what the rows after it need, and their heading */
 };
 
 enum { TP_OPTION_LIST_MOST = 16 };
@@ -74,6 +75,14 @@ struct tp_option {
 	    "do not shorten function names on a terminal: show parameters and template arguments")
 #define TP_OPT_OUTPUT(value) \
 	TP_OPT_STRING('o', "output", value, "OUT", "write to OUT instead of standard output")
+/*
+ * The rows after it, up to the next group, need one of NEEDS, which '|' parts: "--all" (an option
+ * that is given), "--mode ring" (one with this value, given or by default), "PROGRAM" (an operand).
+ * NULL: nothing.
+ */
+#define TP_OPT_NEEDS(needs) TP_OPT_ROW(TP_OPTION_GROUP, 0, "", NULL, NULL, needs, NULL)
+/* The same, with a heading in help. */
+#define TP_OPT_GROUP(heading, needs) TP_OPT_ROW(TP_OPTION_GROUP, 0, "", NULL, NULL, needs, heading)
 #define TP_OPT_END                    \
 	{                             \
 		.type = TP_OPTION_END \

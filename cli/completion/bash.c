@@ -20,7 +20,7 @@ static void add_case(struct tp_buf *out, const struct tp_completion *completion,
     const struct tp_command *command, const struct tp_option *option)
 {
 	struct tp_completion_value value;
-	if (option->type == TP_OPTION_BOOL)
+	if (option->type == TP_OPTION_BOOL || option->type == TP_OPTION_GROUP)
 		return;
 	tp_completion_value(completion, command, option, &value);
 	tp_buf_add_string(out, "\t\t");
@@ -38,10 +38,12 @@ static void add_command(
 	tp_completion_operands(command, &operands);
 	tp_buf_addf(out, "\t'%s')\n\t\toptions='", command->name);
 	for (const struct tp_option *option = command->options; option && option->type; option++)
-		tp_buf_addf(out, "--%s ", option->name);
+		if (option->type != TP_OPTION_GROUP)
+			tp_buf_addf(out, "--%s ", option->name);
 	tp_buf_add_string(out, "--help'\n\t\tvalued=' ");
 	for (const struct tp_option *option = command->options; option && option->type; option++) {
-		if (option->type == TP_OPTION_BOOL || tp_completion_joined(option))
+		if (option->type == TP_OPTION_BOOL || option->type == TP_OPTION_GROUP ||
+		    tp_completion_joined(option))
 			continue;
 		tp_buf_addf(out, "--%s ", option->name);
 		if (option->letter)

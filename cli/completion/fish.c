@@ -56,7 +56,8 @@ static void add_command(
 	add_action(out, &operands, true);
 	tp_buf_add_char(out, '\n');
 	for (const struct tp_option *option = command->options; option && option->type; option++)
-		add_option(out, completion, command, option);
+		if (option->type != TP_OPTION_GROUP)
+			add_option(out, completion, command, option);
 	add_option(out, completion, command, &tp_completion_help_option);
 }
 

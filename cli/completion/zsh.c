@@ -67,7 +67,8 @@ static void add_command(
 	tp_completion_operands(command, &operands);
 	tp_buf_addf(out, "\t'%s')\n\t\t_arguments -s -S :", command->name);
 	for (const struct tp_option *option = command->options; option && option->type; option++)
-		add_option(out, completion, command, option);
+		if (option->type != TP_OPTION_GROUP)
+			add_option(out, completion, command, option);
 	add_option(out, completion, command, &tp_completion_help_option);
 	if (operands.kind == TP_COMPLETE_PROGRAM)
 		tp_buf_add_string(out, " \\\n\t\t'(-)1:program:_command_names -e' "

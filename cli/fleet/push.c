@@ -97,25 +97,10 @@ static int check_labels(const struct tp_option_list *labels)
 	return TP_EXIT_DONE;
 }
 
-// Options that mean nothing without --push.
-static int check_alone(const struct tp_push_options *options)
-{
-	const char *given = options->labels.count           ? "label"
-			    : options->kind >= 0            ? "server"
-			    : options->server.user          ? "user"
-			    : options->server.password_file ? "password-file"
-			    : options->token_file           ? "token-file"
-			    : options->tenant               ? "tenant"
-			    : options->server.ca_file       ? "cacert"
-			    : options->server.retries       ? "retries"
-							    : NULL;
-	return given ? tp_options_usage("--%s needs --push URL", given) : TP_EXIT_DONE;
-}
-
 int tp_push_check(const struct tp_push_options *options, const struct tp_export *export)
 {
 	if (!options->server.url)
-		return check_alone(options);
+		return TP_EXIT_DONE;
 	if (!export->pushed)
 		return tp_options_usage(
 		    "--push: profile servers do not accept '%s': give --format pprof",

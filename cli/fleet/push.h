@@ -55,6 +55,7 @@ extern const char *const tp_push_servers[];
 	TP_OPT_STRING(0, "push", &(o).server.url, "URL",                              \
 	    "send pprof output to a profile server, such as http://localhost:4040, "  \
 	    "instead of writing a file"),                                             \
+	    TP_OPT_NEEDS("--push"),                                                   \
 	    TP_OPT_CHOICE(0, "server", &(o).kind, tp_push_servers, "pyroscope|parca", \
 		"the kind of server for --push (default: pyroscope)"),                \
 	    TP_OPT_LIST(0, "label", &(o).labels, "NAME=VALUE",                        \

@@ -37,10 +37,6 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    wanted->argv[0]);
 	if (attach->stream_name && (attach->file || attach->offset || attach->force))
 		return tp_options_usage("'--stream' and '--attach' cannot be combined");
-	if (!attach->file && attach->offset)
-		return tp_options_usage("'--offset' needs '--attach'");
-	if (!attach->file && attach->force && !attach->place.path && !attach->late)
-		return tp_options_usage("'--force' needs '--attach', '--pid' or '--all'");
 	if (attach->offset && tee && tee->at_start)
 		return tp_options_usage(
 		    "'%s' programs look for the log at the file's beginning: leave '--offset' out",
@@ -48,13 +44,6 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 	if (attach->late && tee)
 		return tp_options_usage(
 		    "'--pid' and '--all' cannot reach into a TEE: leave '--port' out");
-	if (attach->late && (wanted->follow_fork || wanted->inner))
-		return tp_options_usage(
-		    "'--follow-fork' and '--tee' need a program that is started here");
-	if (attach->late && (wanted->control_signal || wanted->switch_signals))
-		return tp_options_usage(
-		    "'--control' and '--signals' need a program that is started here; a running "
-		    "program obeys 'teeperf ctl' at once without them");
 	if (attach->late && wanted->only.kind != TEEPERF_ONLY_ALL)
 		return tp_options_usage("'--only' needs a program that is started here");
 	if (attach->duration_ns && !attach->late && !attach->waits)
@@ -73,12 +62,6 @@ static int check(const struct tp_record_attach *attach, const struct tp_session_
 		    "'%s' programs cannot be started from here: give '--attach' or '--stream', "
 		    "and no program",
 		    tee->name);
-	if (attach->waits && wanted->follow_fork)
-		return tp_options_usage("'--follow-fork' needs a program that is started here");
-	if (attach->waits && (wanted->control_signal || wanted->switch_signals))
-		return tp_options_usage(
-		    "'--control' and '--signals' need a program that is started here: signals do "
-		    "not reach into a TEE");
 	if (attach->pid && wanted->argv)
 		return tp_options_usage(
 		    "'--pid' names a running process: leave '%s' out", wanted->argv[0]);

@@ -176,9 +176,6 @@ static int check_folder(const char *folder)
 static int check_daemon(struct tp_record_options *options)
 {
 	struct tp_record_all *all = &options->all;
-	if (!all->pattern)
-		return tp_options_usage(
-		    "option '--daemon' needs '--all NAME', the programs to record");
 	if (strcmp(options->wanted.output, TP_DEFAULT_TRACE) != 0)
 		return tp_options_usage(
 		    "with '--daemon' each trace has its own name: give '--output-dir DIR' in "
@@ -209,19 +206,13 @@ static int check_daemon(struct tp_record_options *options)
 int tp_record_all_check(struct tp_record_options *options)
 {
 	const struct tp_record_all *all = &options->all;
-	const char *alone = all->every                ? "--every"
-			    : all->folder             ? "--output-dir"
-			    : all->keep != UINT64_MAX ? "--keep"
-						      : NULL;
 	if (all->pattern && (options->attach.pid || options->wanted.argv))
 		return tp_options_usage("'--all' names running processes: leave %s out",
 		    options->wanted.argv ? "the program" : "'--pid'");
 	if (all->pattern && (options->attach.file || options->attach.stream_name))
 		return tp_options_usage(
 		    "'--all' names running processes: leave '--attach' and '--stream' out");
-	if (all->daemon)
-		return check_daemon(options);
-	return alone ? tp_options_usage("option '%s' needs '--daemon'", alone) : 0;
+	return all->daemon ? check_daemon(options) : 0;
 }
 
 void tp_record_daemon_tell(const struct tp_record_options *options)

@@ -10,10 +10,6 @@ static char path[PATH_MAX];
 
 int tp_record_inner_prepare(struct tp_session_options *wanted)
 {
-	if (!wanted->argv)
-		return tp_options_usage(
-		    "'--tee' needs a program that is started here: the host, which hands the TEE "
-		    "its log");
 	if (wanted->place || wanted->inherit)
 		return tp_options_usage(
 		    "'--tee' is for a host program that shares memory with its TEE: '--attach' "

@@ -27,8 +27,6 @@ int tp_record_meters_check(
 	struct tp_err err;
 	uint64_t energy_ms = DEFAULT_MS;
 	const uint64_t ms = options->counters_ms == UINT64_MAX ? DEFAULT_MS : options->counters_ms;
-	if (!meters->counters && options->counters_ms != UINT64_MAX)
-		return tp_options_usage("option '--counters-interval' needs '--counters'");
 	if (meters->counters && tp_counters_check(meters->counters, &err))
 		return tp_options_usage("%s", err.what);
 	if (meters->counters && !options->wanted.argv && !options->attach.pid)

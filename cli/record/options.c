@@ -46,15 +46,6 @@ const struct tp_option tp_record_option_table[] = {
     TP_OPT_CHOICE('m', "mode", OF(mode), mode_words, "stream|full|ring",
 	"when the log fills up, drain it and go on (stream), stop recording (full), or overwrite "
 	"each thread's oldest events (ring) (default: stream)"),
-    TP_OPT_SIZE(0, "ring", OF(ring_bytes), "SIZE",
-	"with '--mode ring', keep the last SIZE bytes of each thread's records (default: 1M)"),
-    TP_OPT_CHOICE('c', "clock", OF(clock), clock_words, "auto|tsc|tsc-ordered|soft|count|none",
-	"take times from the processor's counter (tsc), from the same in strict order, which is "
-	"slower but exact for short functions (tsc-ordered), from a word in memory where the "
-	"recorder stores the time (soft) or counts (count), or not at all (none) (default: auto)"),
-    TP_OPT_COUNT(0, "clock-period", OF(wanted.period_ns), "NS",
-	"with soft and count, store the word every NS nanoseconds, or continuously if 0 "
-	"(default: 2000)"),
     TP_OPT_SIZE('s', "size", OF(wanted.size_bytes), "SIZE",
 	"use at most SIZE bytes of memory for the log (default: an eighth of free memory, 64M to "
 	"1G; with '--port optee', 1M and at most 8M for the TEE's log)"),
@@ -66,83 +57,103 @@ const struct tp_option tp_record_option_table[] = {
 	"ended (end) (default: auto, which is now if there is a core for it, else late)"),
     TP_OPT_LEVEL("compress", OF(level), "LEVEL",
 	"compress the trace to about a tenth, with zstd at LEVEL, 1 to 19 (default: 1)"),
+    TP_OPT_CHOICE('c', "clock", OF(clock), clock_words, "auto|tsc|tsc-ordered|soft|count|none",
+	"take times from the processor's counter (tsc), from the same in strict order, which is "
+	"slower but exact for short functions (tsc-ordered), from a word in memory where the "
+	"recorder stores the time (soft) or counts (count), or not at all (none) (default: auto)"),
+    TP_OPT_COUNT(0, "clock-period", OF(wanted.period_ns), "NS",
+	"with soft and count, store the word every NS nanoseconds, or continuously if 0 "
+	"(default: 2000)"),
+    TP_OPT_CHOICE(0, "on-start", OF(on_start), on_start_words, "on|off",
+	"start recording at once, or wait for 'teeperf ctl on', the program or a signal "
+	"(default: on)"),
+    TP_OPT_LIST(0, "only", OF(only), "LIST",
+	"record only the instrumented functions that this allowlist allows; can be repeated"),
+    TP_OPT_STRING(0, "budget", OF(budget), "SHARE",
+	"keep the cost of recording below this share of processor time, such as 5%, by switching "
+	"functions off and on"),
+    TP_OPT_BOOL(0, "calibrate", OF(calibrate),
+	"switch functions off in turns, 20 ms each, to measure the cost of recording them for "
+	"'analyze --costs'"),
     TP_OPT_CHOICE(0, "sched", OF(sched), sched_words, "auto|off",
 	"ask the kernel when threads run, wait and are preempted, if it allows that (default: "
 	"auto)"),
     TP_OPT_STRING(0, "events", OF(events), "LIST",
 	"also record what the kernel does for PROGRAM: a comma-separated list of sched, "
 	"syscalls, io, faults, mem and sgx; needs root"),
+    TP_OPT_STRING(0, "counters", OF(wanted.meters.counters), "LIST",
+	"count processor and kernel events for the whole run, such as "
+	"cycles,instructions,page-faults; 'list' prints all names"),
+    TP_OPT_WORD("energy", OF(energy), "MS",
+	"measure the machine's energy use every MS milliseconds (default: 100)"),
+    TP_OPT_SIZE(0, "max-size", OF(all.max_bytes), "SIZE",
+	"keep each thread's newest records, at most SIZE bytes in all, as '--mode ring' with a "
+	"log of SIZE does; with '--daemon', keep at most SIZE bytes of traces (default: no "
+	"limit)"),
+    TP_OPT_BOOL('q', "quiet", OF(quiet), "print neither progress nor the summary"),
+    TP_OPT_BOOL(0, "no-warnings", &tp_command_no_warnings,
+	"print no warnings: with '-q', nothing but errors comes between the program's own output"),
+    TP_OPT_NEEDS("--mode ring|--max-size"),
+    TP_OPT_SIZE(0, "ring", OF(ring_bytes), "SIZE",
+	"with '--mode ring', keep the last SIZE bytes of each thread's records (default: 1M)"),
+    TP_OPT_NEEDS("--only|--calibrate"),
+    TP_OPT_LIST(0, "inventory", OF(modules), "FILE",
+	"with '--only', also choose among the functions of this library or inventory; can be "
+	"repeated"),
+    TP_OPT_NEEDS("--counters"),
+    TP_OPT_COUNT(0, "counters-interval", OF(counters_ms), "MS",
+	"read the counters every MS milliseconds, or only where phases begin and end if 0 "
+	"(default: 100)"),
+    TP_OPT_GROUP("A program that is started here", "PROGRAM"),
     TP_OPT_BOOL('f', "follow-fork", OF(wanted.follow_fork),
 	"also record forked children and instrumented programs that PROGRAM starts, each in "
 	"FILE.PID"),
     TP_OPT_BOOL(0, "tee", OF(inner),
 	"record the host PROGRAM and its TEE, and join both sides in one trace"),
-    TP_OPT_CHOICE(0, "on-start", OF(on_start), on_start_words, "on|off",
-	"start recording at once, or wait for 'teeperf ctl on', the program or a signal "
-	"(default: on)"),
     TP_OPT_WORD("control", OF(control), "SIGNAL",
 	"make PROGRAM obey 'teeperf ctl' at once, by sending it this signal (default: URG)"),
     TP_OPT_BOOL(0, "signals", OF(wanted.switch_signals),
 	"let SIGUSR1 switch recording on in PROGRAM, and SIGUSR2 switch it off"),
-    TP_OPT_LIST(0, "only", OF(only), "LIST",
-	"record only the instrumented functions that this allowlist allows; can be repeated"),
-    TP_OPT_STRING(0, "budget", OF(budget), "SHARE",
-	"keep the cost of recording below this share of processor time, such as 5%, by switching "
-	"functions off and on"),
-    TP_OPT_LIST(0, "inventory", OF(modules), "FILE",
-	"with '--only', also choose among the functions of this library or inventory; can be "
-	"repeated"),
-    TP_OPT_BOOL(0, "calibrate", OF(calibrate),
-	"switch functions off in turns, 20 ms each, to measure the cost of recording them for "
-	"'analyze --costs'"),
-    TP_OPT_STRING(0, "counters", OF(wanted.meters.counters), "LIST",
-	"count processor and kernel events for the whole run, such as "
-	"cycles,instructions,page-faults; 'list' prints all names"),
-    TP_OPT_COUNT(0, "counters-interval", OF(counters_ms), "MS",
-	"read the counters every MS milliseconds, or only where phases begin and end if 0 "
-	"(default: 100)"),
-    TP_OPT_WORD("energy", OF(energy), "MS",
-	"measure the machine's energy use every MS milliseconds (default: 100)"),
-    TP_OPT_STRING(0, "attach", OF(attach.file), "FILE",
-	"put the log in FILE, for a program that is started elsewhere, such as by a TEE's "
-	"launcher"),
-    TP_OPT_SIZE(0, "offset", OF(attach.offset), "SIZE",
-	"with '--attach', put the log at this offset in FILE, after memory that has other uses"),
-    TP_OPT_BOOL(0, "force", OF(attach.force),
-	"with '--attach', overwrite FILE even if it is not a log; with "
-	"'--pid' or '--all', attach even to a program with a seccomp filter"),
-    TP_OPT_STRING(0, "stream", OF(attach.stream_name), "SOURCE",
-	"read the log from a stream: a file, a pipe, '-', or a connection to unix:PATH or "
-	"vsock:[CID]:PORT"),
-    TP_OPT_STRING(0, "port", OF(attach.port_name), "NAME",
-	"the program runs in a TEE of this kind: " TP_PORT_NAMES),
+    TP_OPT_GROUP("A running program", NULL),
     TP_OPT_COUNT(0, "pid", OF(attach.pid), "PID",
 	"record the running process PID; with '--attach' or '--stream', end when process PID on "
 	"this machine ends"),
+    TP_OPT_STRING(0, "all", OF(all.pattern), "NAME",
+	"record each running process with this name (a glob, or cgroup:PATH) into FILE.PID"),
     TP_OPT_STRING(0, "duration", OF(attach.duration), "TIME",
 	"with '--pid', '--all', '--attach' or '--stream', end after TIME, such as 10s or 500ms "
 	"(default with '--daemon': 10s)"),
-    TP_OPT_STRING(0, "all", OF(all.pattern), "NAME",
-	"record each running process with this name (a glob, or cgroup:PATH) into FILE.PID"),
+    TP_OPT_GROUP("A program that is started elsewhere, for example in a TEE", NULL),
+    TP_OPT_STRING(0, "port", OF(attach.port_name), "NAME",
+	"the program runs in a TEE of this kind: " TP_PORT_NAMES),
+    TP_OPT_STRING(0, "attach", OF(attach.file), "FILE",
+	"put the log in FILE, for a program that is started elsewhere, such as by a TEE's "
+	"launcher"),
+    TP_OPT_STRING(0, "stream", OF(attach.stream_name), "SOURCE",
+	"read the log from a stream: a file, a pipe, '-', or a connection to unix:PATH or "
+	"vsock:[CID]:PORT"),
+    TP_OPT_NEEDS("--attach"),
+    TP_OPT_SIZE(0, "offset", OF(attach.offset), "SIZE",
+	"with '--attach', put the log at this offset in FILE, after memory that has other uses"),
+    TP_OPT_NEEDS("--attach|--stream"),
+    TP_OPT_COUNT(0, "attach-timeout", OF(attach.timeout_s), "SECONDS",
+	"with '--attach' or '--stream', give up if no program attaches or no data arrives for "
+	"this time (default: wait)"),
+    TP_OPT_NEEDS("--attach|--port|--pid|--all"),
+    TP_OPT_BOOL(0, "force", OF(attach.force),
+	"with '--attach', overwrite FILE even if it is not a log; with "
+	"'--pid' or '--all', attach even to a program with a seccomp filter"),
+    TP_OPT_GROUP("Running programs, again and again", "--all"),
     TP_OPT_BOOL(0, "daemon", OF(all.daemon),
 	"with '--all', look for processes periodically, record each for --duration, and keep the "
 	"newest traces; sets '--budget' to 5% by default"),
+    TP_OPT_NEEDS("--daemon"),
     TP_OPT_STRING(0, "every", OF(all.every), "TIME",
 	"with '--daemon', look for processes at this interval (default: 5m)"),
     TP_OPT_STRING(0, "output-dir", OF(all.folder), "DIR",
 	"with '--daemon', write traces to DIR (default: the current folder)"),
     TP_OPT_COUNT(0, "keep", OF(all.keep), "N",
 	"with '--daemon', keep the newest N traces in that folder (default: 24)"),
-    TP_OPT_SIZE(0, "max-size", OF(all.max_bytes), "SIZE",
-	"keep each thread's newest records, at most SIZE bytes in all, as '--mode ring' with a "
-	"log of SIZE does; with '--daemon', keep at most SIZE bytes of traces (default: no "
-	"limit)"),
-    TP_OPT_COUNT(0, "attach-timeout", OF(attach.timeout_s), "SECONDS",
-	"with '--attach' or '--stream', give up if no program attaches or no data arrives for "
-	"this time (default: wait)"),
-    TP_OPT_BOOL('q', "quiet", OF(quiet), "print neither progress nor the summary"),
-    TP_OPT_BOOL(0, "no-warnings", &tp_command_no_warnings,
-	"print no warnings: with '-q', nothing but errors comes between the program's own output"),
     TP_OPT_END,
 };
 
@@ -238,15 +249,12 @@ static int check_max_size(struct tp_record_options *options)
 static int check_ring(const struct tp_record_options *options, uint32_t *chunks)
 {
 	const bool is_ring = modes[options->mode] == TEEPERF_MODE_RING;
-	const bool is_given = options->ring_bytes != UINT64_MAX;
 	*chunks = is_ring ? TP_REGION_KEPT_CHUNKS : 0;
-	if (is_given && !is_ring)
-		return tp_options_usage("option '--ring' needs '--mode ring'");
 	if (options->drain && is_ring)
 		return tp_options_usage(
 		    "with '--mode ring' nothing is drained while the program runs: leave '--drain' "
 		    "out ('teeperf ctl flush' writes a snapshot)");
-	if (!is_given)
+	if (options->ring_bytes == UINT64_MAX)
 		return 0;
 	if (options->ring_bytes < 2 * TP_REGION_CHUNK_SIZE)
 		return tp_options_usage(

@@ -14,7 +14,7 @@
 #include "cli/command/command.h"
 
 static struct {
-	bool loud, quiet;
+	bool loud, quiet, fast, far, both, late;
 	const char *output, *text;
 	int color;
 	uint64_t size, count, level;
@@ -32,6 +32,14 @@ static const struct tp_option options[] = {
     TP_OPT_COUNT(0, "count", &values.count, "N", "count to N"),
     TP_OPT_LEVEL("press", &values.level, "LEVEL", "press"),
     TP_OPT_LIST('i', "item", &values.list, "ITEM", "add ITEM"),
+    TP_OPT_GROUP("Of a file", "FILE"),
+    TP_OPT_BOOL(0, "fast", &values.fast, "be fast"),
+    TP_OPT_NEEDS("--loud"),
+    TP_OPT_BOOL('f', "far", &values.far, "be far"),
+    TP_OPT_NEEDS("--color green|--text hello|--size"),
+    TP_OPT_BOOL(0, "both", &values.both, "be both"),
+    TP_OPT_NEEDS(NULL),
+    TP_OPT_BOOL(0, "late", &values.late, "be late"),
     TP_OPT_END,
 };
 static struct tp_command command = {
@@ -170,6 +178,20 @@ static void levels(void **state)
 	assert_int_equal(values.level, 0);
 }
 
+static void groups(void **state)
+{
+	(void)state;
+	static const char *const good[] = {"--fast FILE", "--far --loud", "-lf", "-f -l",
+	    "--both --color green", "--both --text hello", "--text=hello --both", "--both -s 1",
+	    "--late", "--no-fast", NULL};
+	static const char *const bad[] = {"--fast", "--far FILE", "-f", "-f -l --no-loud",
+	    "--both --color red", "--both --text hell", "--both --text hello2", "--both", NULL};
+	for (const char *const *line = good; *line; line++)
+		assert_int_equal(parse(*line, false), -1);
+	for (const char *const *line = bad; *line; line++)
+		assert_int_equal(parse(*line, false), TP_EXIT_USAGE);
+}
+
 static void help(void **state)
 {
 	(void)state;
@@ -187,6 +209,7 @@ int main(void)
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(where_options_end),
 	    cmocka_unit_test(levels),
+	    cmocka_unit_test(groups),
 	    cmocka_unit_test(help),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

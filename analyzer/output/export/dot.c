@@ -127,7 +127,6 @@ const struct tp_export tp_export_dot = {
     .name = "dot",
     .summary = "call graph of functions, for graphviz (dot -Tsvg)",
     .suffix = ".dot",
-    .graph = true,
     .tables = true,
     .render = render,
 };

@@ -255,6 +255,5 @@ const struct tp_export tp_export_flamegraph = {
     .name = "flamegraph",
     .summary = "a flame graph in one SVG file, with search and zoom",
     .suffix = ".svg",
-    .flame = true,
     .render = render,
 };

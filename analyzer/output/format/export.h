@@ -49,8 +49,6 @@ struct tp_export {
 	const struct tp_slice_format *slices;
 	/* Its other form, with single calls, which is in no table; or NULL. */
 	const struct tp_export *calls;
-	bool graph;  /* takes least_share */
-	bool flame;  /* takes the options of flame graphs */
 	bool pushed; /* servers of profiles take it */
 	/* of several processes: that of each behind those before, with options->process */
 	bool families;

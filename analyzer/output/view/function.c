@@ -117,6 +117,5 @@ const struct tp_view tp_view_function = {
     .name = "function",
     .summary = "the callers of a function above it, its callees below",
     .of = TP_VIEW_OF_SOME,
-    .sorted = true,
     .render = render,
 };

@@ -197,6 +197,5 @@ const struct tp_view tp_view_histogram = {
     .summary = "histogram of the durations of a function's calls",
     .of = TP_VIEW_OF_SOME,
     .timeline = true,
-    .sorted = true,
     .render = render,
 };

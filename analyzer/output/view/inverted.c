@@ -186,6 +186,5 @@ out:
 const struct tp_view tp_view_inverted = {
     .name = "inverted",
     .summary = "functions by self time, with their callers below",
-    .shares = true,
     .render = render,
 };

@@ -13,6 +13,5 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 const struct tp_view tp_view_top = {
     .name = "top",
     .summary = "one row for each function, all threads summed",
-    .sorted = true,
     .render = render,
 };

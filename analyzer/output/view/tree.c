@@ -145,6 +145,5 @@ static int render(const struct tp_analysis *analysis, const struct tp_view_optio
 const struct tp_view tp_view_tree = {
     .name = "tree",
     .summary = "each thread's call tree, the heaviest calls first",
-    .shares = true,
     .render = render,
 };

@@ -182,9 +182,9 @@ expect 129 "$TEEPERF" diff --alpha 2 old1.trace new1.trace
 expect 1 "$TEEPERF" diff --columns self,x old1.trace new1.trace
 says "'x' is not a column of this table" err
 expect 129 "$TEEPERF" diff --columns self --format csv old1.trace new1.trace
-says '--columns is for tables' err
+says "option '--columns' needs '--format table'" err
 expect 129 "$TEEPERF" diff --min-share 1 old1.trace new1.trace
-says '--min-share is for the rules of --fail-if' err
+says "option '--min-share' needs '--fail-if'" err
 expect 1 "$TEEPERF" diff old1.trace none.trace
 printf 'clock kind=none\nchunk\n\t0 enter 4096\n\t0 exit 4096\nend\n' >timeless.txt
 "$TEEPERF" dump --assemble timeless.txt -o timeless.trace

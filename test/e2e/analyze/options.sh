@@ -15,15 +15,15 @@ refused() {
 	expect 129 "$TEEPERF" analyze "$@" a.trace
 	says "$text" err
 }
-refused '--by-caller is for the view histogram' --by-caller
-refused '--by-caller is for the view histogram' --view function --function main --by-caller
+refused "option '--by-caller' needs '--view histogram'" --by-caller
+refused "option '--by-caller' needs '--view histogram'" --view function --function main --by-caller
 for view in tree threads inverted timeline contention transitions; do
-	refused "'$view' has its own order" --view $view --sort calls
-	refused "'$view' has its own order" --view $view --sort self
+	refused "option '--sort' needs '--view top', '--view function' or '--view histogram'" --view $view --sort calls
+	refused "option '--sort' needs '--view top', '--view function' or '--view histogram'" --view $view --sort self
 done
-refused '--columns is for tables' --columns calls --format csv
-refused '--columns is for tables' --view tree --columns calls --format json
-refused '--interval is for --watch' --interval 2s
+refused "option '--columns' needs '--format table'" --columns calls --format csv
+refused "option '--columns' needs '--format table'" --view tree --columns calls --format json
+refused "option '--interval' needs '--watch'" --interval 2s
 
 expect 0 "$TEEPERF" analyze --sort self --columns calls,function a.trace
 expect 0 "$TEEPERF" analyze --view tree --columns calls,function a.trace

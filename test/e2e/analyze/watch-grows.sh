@@ -196,4 +196,4 @@ whole 'of --time-range' '--time-range 1ms..'
 whole 'functions were switched on and off' ''
 
 expect 129 "$TEEPERF" analyze --since last calls.trace
-says "^error: --since is for --watch|--since is for --watch" err
+says "option '--since' needs '--watch'" err

@@ -167,7 +167,7 @@ for option in "--pid $$" '--attach ./log' '--stream -' '--follow-fork' '--port o
 done
 expect 129 "$TEEPERF" record --all "$one" ./calls
 expect 129 "$TEEPERF" record --daemon
-says "'--daemon' needs '--all NAME'" err
+says "option '--daemon' needs '--all'" err
 
 # A daemon, whose parent wants to know of no child's end. Files that are not its traces stay; two
 # processes have three traces after two rounds.

@@ -158,5 +158,5 @@ for wrong in "--min-width 0" "--min-width x" "--min-width 1e9" "--min-width nan"
 done
 for option in --icicle --inverted "--baseline before.trace" "--min-width 1"; do
 	expect 129 "$TEEPERF" export --format folded $option before.trace
-	says "${option%% *}: 'folded' is not a flame graph" err
+	says "option '${option%% *}' needs '--format flamegraph'" err
 done
