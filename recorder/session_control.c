@@ -29,6 +29,7 @@ bool tp_session_tell(const struct tp_session *session)
 {
 	const struct teeperf_log_header *header = session->region.header;
 	const pid_t pid = attached_pid(session);
+	// Call circle with session_late.c: it gives commands, and brings them to a running program.
 	if (session->options.late)
 		return pid && tp_session_late_tell(session);
 	return tp_load32_acquire(&header->listens) == TEEPERF_LISTENS_SIGNAL &&

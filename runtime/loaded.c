@@ -9,6 +9,14 @@
 
 static struct teeperf_loaded *first;
 
+// Word by word: compilers make a call of memset of an initializer, and 'bare' has none.
+void tp_module_clear(struct teeperf_module *module)
+{
+	uint64_t *words = (uint64_t *)(void *)module;
+	for (unsigned i = 0; i < sizeof(*module) / 8; i++)
+		tp_store_relaxed(&words[i], 0);
+}
+
 bool tp_loaded_find(const void *anchor, struct teeperf_module *module)
 {
 	for (const struct teeperf_loaded *at = first; at; at = at->next) {

@@ -94,14 +94,6 @@ static void store(uint64_t index, const struct teeperf_module *module)
 	tp_store_release(&to[last], from[last]);
 }
 
-// Word by word: compilers make a call of memset of an initializer, and 'bare' has none.
-void tp_module_clear(struct teeperf_module *module)
-{
-	uint64_t *words = (uint64_t *)(void *)module;
-	for (unsigned i = 0; i < sizeof(*module) / 8; i++)
-		tp_store_relaxed(&words[i], 0);
-}
-
 // A build ID is enough, and costs nothing.
 static void hash_code(struct teeperf_module_block *block, struct teeperf_module *module)
 {

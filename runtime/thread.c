@@ -357,6 +357,8 @@ static void be_patient(int32_t skips)
 	const uint64_t in_a_row = tp_thread_lost() - tp_thread.lost_told;
 	if (tp_process.full && tp_clock_is_hardware(tp_process.clock) && in_a_row >= DRY_FIRST &&
 	    in_a_row / DRY_SHARE >= tp_gates_count())
+		// Call circle with switch.c: a switch asks whether the thread may record, and a
+		// thread that records looks at the switches.
 		tp_switch_dry(true);
 	if (__teeperf_thread.lost_place == &nowhere)
 		return;

@@ -22,25 +22,6 @@ struct search {
 	struct tp_symbol_folder folder;
 };
 
-static bool same_build(const struct teeperf_module *module, const struct tp_elf_file *elf)
-{
-	return module->build_id_size == elf->build_id_size &&
-	       memcmp(module->build_id, elf->build_id, elf->build_id_size) == 0;
-}
-
-enum tp_symbol_match tp_symbol_files_match(
-    const struct teeperf_module *module, const struct tp_elf_file *elf, const char *path)
-{
-	if (module->build_id_size)
-		return same_build(module, elf) ? TP_MATCH_SAME : TP_MATCH_OTHER;
-	if (!module->code_hash)
-		return TP_MATCH_UNTOLD;
-	const uint64_t code = module->start - module->bias + module->code_offset;
-	return tp_elf_code_hash(path, code, module->code_size) == module->code_hash
-		   ? TP_MATCH_SAME
-		   : TP_MATCH_OTHER;
-}
-
 static const char *debug_dir(const struct search *search, uint32_t index)
 {
 	return index < search->options->debug_dir_count ? search->options->debug_dirs[index]
@@ -73,7 +54,7 @@ static bool take(struct search *search, bool by_link)
 	// Strip leaves the ID in both, or there was none: then the checksum tells.
 	const bool has_ids = module->build_id_size && debug->build_id_size;
 	if (has_ids || !by_link) {
-		if (same_build(module, debug))
+		if (tp_symbol_same_build(module, debug))
 			return files->has_debug = true;
 		refuse(search, "its build ID differs");
 		return false;

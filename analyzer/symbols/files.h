@@ -54,6 +54,7 @@ enum tp_symbol_match {
 	TP_MATCH_OTHER,
 	TP_MATCH_UNTOLD, /* the program did not tell by what it could be known */
 };
+bool tp_symbol_same_build(const struct teeperf_module *module, const struct tp_elf_file *elf);
 enum tp_symbol_match tp_symbol_files_match(
     const struct teeperf_module *module, const struct tp_elf_file *elf, const char *path);
 

@@ -9,6 +9,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
+bool tp_symbol_same_build(const struct teeperf_module *module, const struct tp_elf_file *elf)
+{
+	return module->build_id_size == elf->build_id_size &&
+	       memcmp(module->build_id, elf->build_id, elf->build_id_size) == 0;
+}
+
+enum tp_symbol_match tp_symbol_files_match(
+    const struct teeperf_module *module, const struct tp_elf_file *elf, const char *path)
+{
+	if (module->build_id_size)
+		return tp_symbol_same_build(module, elf) ? TP_MATCH_SAME : TP_MATCH_OTHER;
+	if (!module->code_hash)
+		return TP_MATCH_UNTOLD;
+	const uint64_t code = module->start - module->bias + module->code_offset;
+	return tp_elf_code_hash(path, code, module->code_size) == module->code_hash
+		   ? TP_MATCH_SAME
+		   : TP_MATCH_OTHER;
+}
+
 bool tp_symbol_folder_done(const struct tp_symbol_folder *folder)
 {
 	return folder->found && folder->elf.has_debug_info;

@@ -216,6 +216,7 @@ int tp_option_list_add(struct tp_option_list *list, const char *text)
 		return TP_EXIT_DONE;
 	}
 	tp_err_memory(&err, NULL);
+	// Call circle with command.c: it runs commands, whose errors are reported in one way.
 	return tp_command_fail(&err);
 }
 

@@ -47,7 +47,7 @@ static void warn_of_attach(uint32_t attach)
 		    "the TEE's side ran without recording: %s", tp_record_attach_reason(attach));
 }
 
-void tp_record_inner_tell_apart(const char *host, const char *tee)
+static void tell_apart(const char *host, const char *tee)
 {
 	tp_command_warn(
 	    "the two sides are not joined: the host's is '%s', the TEE's '%s'; 'teeperf join' "
@@ -78,9 +78,9 @@ bool tp_record_inner_judge(const struct tp_session *session,
 		unlink(path);
 		return true;
 	}
-	if (failed) {
-		tp_record_inner_tell_apart(wanted->output, path);
-		return false;
-	}
-	return tp_record_inner_join(wanted->output, path, quiet) && !result->failed;
+	bool joined = false;
+	const bool whole = !failed && tp_record_inner_join(wanted->output, path, quiet, &joined);
+	if (!joined)
+		tell_apart(wanted->output, path);
+	return whole && !result->failed;
 }

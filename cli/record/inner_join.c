@@ -5,13 +5,11 @@
 
 #include <unistd.h>
 
-bool tp_record_inner_join(const char *host, const char *tee, bool quiet)
+bool tp_record_inner_join(const char *host, const char *tee, bool quiet, bool *joined)
 {
 	bool damaged = false;
-	if (tp_join_files(host, tee, host, true, quiet, &damaged)) {
-		tp_record_inner_tell_apart(host, tee);
-		return false;
-	}
-	unlink(tee);
-	return !damaged;
+	*joined = !tp_join_files(host, tee, host, true, quiet, &damaged);
+	if (*joined)
+		unlink(tee);
+	return *joined && !damaged;
 }

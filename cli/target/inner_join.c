@@ -3,8 +3,9 @@
 // cli/record/inner_join.c.
 #include "cli/record/record.h"
 
-bool tp_record_inner_join(const char *host, const char *tee, bool quiet)
+bool tp_record_inner_join(const char *host, const char *tee, bool quiet, bool *joined)
 {
+	*joined = true;
 	char host_word[TP_SHELL_WORD_SIZE];
 	char tee_word[TP_SHELL_WORD_SIZE];
 	if (!quiet)

@@ -66,6 +66,7 @@ static bool has_below(const struct tp_tui_page *page, const struct tp_tui_data *
 }
 
 // Those that are to be visited first are last.
+// Call circle with page.c: a tree is the rows of its page, in its page's order.
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct walk *walk = context;

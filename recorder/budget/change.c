@@ -126,6 +126,12 @@ bool tp_budget_apply(struct tp_budget *budget, uint64_t patience)
 	return true;
 }
 
+void tp_budget_forget_windows(struct tp_budget_member *member)
+{
+	member->window_calls = member->window_ticks = member->window_ns = 0;
+	member->windows = 0;
+}
+
 static void note_switched(struct tp_budget *budget, uint32_t index)
 {
 	const struct tp_budget_function *function = &budget->functions[index];

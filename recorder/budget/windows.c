@@ -136,12 +136,6 @@ void tp_budget_plan_window(struct tp_budget *budget, double gap_ns)
 	    budget->now_ns + (uint64_t)(gap * (1 + JITTER * (2 * random_part(budget) - 1)));
 }
 
-void tp_budget_forget_windows(struct tp_budget_member *member)
-{
-	member->window_calls = member->window_ticks = member->window_ns = 0;
-	member->windows = 0;
-}
-
 /*
  * Functions come back whose rates in the windows allow it. What came in the last chunk of each
  * thread may be missing yet. A window that costs nothing shows that its functions are cheap, also

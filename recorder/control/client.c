@@ -17,13 +17,6 @@
 // A reply may take as long as a flush of a large log to a slow disk.
 enum { PATIENCE_S = 60 };
 
-struct sockaddr_un tp_control_address(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	return address;
-}
-
 int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uint64_t size,
     const char *path, struct tp_err *err)
 {
@@ -37,19 +30,6 @@ int tp_control_reply_read(struct tp_control_reply *reply, const void *bytes, uin
 	reply->output[sizeof(reply->output) - 1] = '\0';
 	tp_clean(reply->output, strlen(reply->output));
 	return 0;
-}
-
-pid_t tp_control_recorder(const char *name, bool *early)
-{
-	int recorder;
-	int end = 0;
-	if (sscanf(name, "teeperf-%d%n", &recorder, &end) != 1 || recorder <= 0)
-		return 0;
-	int more = 0;
-	if (sscanf(name + end, ".%*16[0-9a-f].ctl%n", &more) < 0 || !more)
-		sscanf(name + end, ".ctl%n", &more);
-	*early = !strcmp(name + end + more, TP_CONTROL_EARLY);
-	return more && (*early || !name[end + more]) ? recorder : 0;
 }
 
 /*

@@ -17,15 +17,6 @@
 
 enum { PATIENCE_S = 2, BACKLOG = 8, NAP_MS = 20, EARLY_S = 60 };
 
-int64_t tp_control_receive(int connection, void *bytes, uint64_t room)
-{
-	ssize_t size;
-	do {
-		size = recv(connection, bytes, room, MSG_TRUNC);
-	} while (size < 0 && errno == EINTR);
-	return size;
-}
-
 bool tp_control_send(int connection, const void *bytes, size_t size, const int *fds, int count)
 {
 	const size_t fds_size = (size_t)count * sizeof(*fds);

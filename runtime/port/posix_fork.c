@@ -185,7 +185,8 @@ void tp_port_hide_counter(void)
 		    PROT_READ | PROT_WRITE, HIDDEN, -1, 0);
 }
 
-// Call circle with runtime/fork.c: the system says here that it has forked.
+// Call circle with runtime/fork.c and posix.c: the system says here that it has forked, and what a
+// child maps anew is what a process maps first.
 void tp_port_forked(void)
 {
 	const int error = errno;
