@@ -149,18 +149,6 @@ static void add_facts(struct tp_splice *splice, struct tp_buf *payload)
 	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_HOST, payload);
 }
 
-// The working directory, then the arguments.
-static void add_command(struct tp_splice *splice, struct tp_buf *payload)
-{
-	const struct tp_tracefile *host = splice->host.trace;
-	if (!host->directory)
-		return;
-	tp_buf_add(payload, host->directory, strlen(host->directory) + 1);
-	for (const char *const *at = host->arguments; at && *at; at++)
-		tp_buf_add(payload, *at, strlen(*at) + 1);
-	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_COMMAND, payload);
-}
-
 static void add_modules(struct tp_splice *splice, struct tp_buf *payload)
 {
 	const struct tp_tracefile *host = splice->host.trace;
@@ -170,12 +158,14 @@ static void add_modules(struct tp_splice *splice, struct tp_buf *payload)
 	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_MODULES, payload);
 }
 
-static void add_clock(struct tp_splice *splice, struct tp_buf *payload)
+// Sections that are the host's: the clock, and meters of its process, which runs the TEE's code.
+static void add_hosts(struct tp_splice *splice)
 {
-	const struct tp_tracefile *host = splice->host.trace;
-	tp_buf_add(payload, &host->clock, sizeof(host->clock));
-	tp_buf_add(payload, host->points, host->clock.point_count * sizeof(*host->points));
-	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_CLOCK, payload);
+	for (uint32_t type = 1; type < TP_SECTION_TYPES; type++) {
+		const struct tp_section_parts *kept = &splice->host.trace->kept[type];
+		if (tp_section_kind(type)->of_host && kept->copy)
+			tp_trace_section_add(splice->writer.out, type, kept->copy, kept->size);
+	}
 }
 
 // Names that the traces bring themselves: the host's, and the TEE's where its modules are now.
@@ -263,28 +253,6 @@ static void add_system(struct tp_splice *splice, struct tp_buf *payload)
 	tp_buf_add(payload, &system->head, sizeof(system->head));
 	tp_buf_add(payload, system->events, system->count * sizeof(*system->events));
 	tp_trace_section_put(splice->writer.out, TEEPERF_SECTION_SYSTEM, payload);
-}
-
-// What was marked from outside; what a side marks itself is among its records.
-static void add_marks(struct tp_splice *splice)
-{
-	const struct tp_tracefile *host = splice->host.trace;
-	if (host->mark_count)
-		tp_trace_section_add(splice->writer.out, TEEPERF_SECTION_MARKS, host->marks,
-		    host->mark_count * sizeof(*host->marks));
-}
-
-// They are of the host's process, which runs the TEE's code, too.
-static void add_meters(struct tp_splice *splice)
-{
-	const struct tp_meter_table *counters = &splice->host.trace->counters;
-	const struct tp_meter_table *energy = &splice->host.trace->energy;
-	if (counters->size)
-		tp_trace_section_add(splice->writer.out, TEEPERF_SECTION_COUNTERS,
-		    counters->payload, counters->size);
-	if (energy->size)
-		tp_trace_section_add(
-		    splice->writer.out, TEEPERF_SECTION_ENERGY, energy->payload, energy->size);
 }
 
 // What each of the host's threads lacks; of the TEE's, which are not threads any more, there are
@@ -383,19 +351,16 @@ int tp_join(const struct tp_tracefile *host, const struct tp_tracefile *tee, boo
 	header.minor = TEEPERF_TRACE_MINOR;
 	header.header_size = sizeof(header);
 	tp_buf_add(out, &header, sizeof(header));
-	add_command(&splice, &payload);
+	add_hosts(&splice);
 	code = add_threads(&splice, &payload);
 	if (code)
 		goto out;
 	tp_trace_section_put(out, TEEPERF_SECTION_THREADS, &payload);
 	add_modules(&splice, &payload);
-	add_clock(&splice, &payload);
 	add_switches(&splice, &payload);
 	add_cpu(&splice, &payload);
 	add_sched(&splice, &payload);
 	add_system(&splice, &payload);
-	add_meters(&splice);
-	add_marks(&splice);
 	add_symbols(&splice, &payload);
 	add_facts(&splice, &payload);
 	add_missing(&splice, &payload);

@@ -196,8 +196,9 @@ static int add_outside(struct tp_marks *marks, const struct tp_tracefile *trace)
 {
 	struct tp_timebase base;
 	tp_timebase_init(&base, &trace->clock, trace->points);
-	for (uint64_t i = 0; i < trace->mark_count; i++) {
-		const struct teeperf_trace_mark *from = &trace->marks[i];
+	const struct tp_section_parts *kept = &trace->kept[TEEPERF_SECTION_MARKS];
+	const struct teeperf_trace_mark *from = kept->items;
+	for (uint32_t i = 0; i < kept->count; i++, from++) {
 		struct tp_mark mark = {
 		    .time = UINT64_MAX,
 		    .thread = TP_MARK_OUTSIDE,

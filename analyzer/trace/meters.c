@@ -171,7 +171,7 @@ const char *tp_meter_table_read(struct tp_meter_table *table, struct tp_arena *a
     const void *payload, uint64_t size, bool *memory)
 {
 	struct tp_bytes bytes;
-	struct tp_meter_table new = {.size = size};
+	struct tp_meter_table new = {0};
 	*memory = true;
 	tp_bytes_init(&bytes, payload, size);
 	tp_bytes_copy(&bytes, &new.head, sizeof(new.head));
@@ -182,12 +182,11 @@ const char *tp_meter_table_read(struct tp_meter_table *table, struct tp_arena *a
 	if (bytes.underflow || meter_count > METERS_MOST ||
 	    tp_bytes_left(&bytes) != meter_count * sizeof(*meters) + count * sizeof(*readings))
 		return "its size does not fit meters and their readings";
-	new.payload = tp_arena_copy(arena, payload, size);
 	meters = tp_arena_alloc(arena, (meter_count + 1) * sizeof(*meters));
 	readings = tp_arena_alloc(arena, (count + 1) * sizeof(*readings));
 	struct tp_meter_reading *list = tp_arena_alloc(arena, (count + 1) * sizeof(*list));
 	struct state *states = tp_arena_alloc(arena, (meter_count + 1) * sizeof(*states));
-	*memory = new.payload &&meters &&readings &&list &&states;
+	*memory = meters && readings && list && states;
 	if (!*memory)
 		return NULL;
 	tp_bytes_copy(&bytes, meters, meter_count * sizeof(*meters));

@@ -33,8 +33,6 @@ struct tp_meter_reading {
 
 /* All zero: there is no such section. */
 struct tp_meter_table {
-	const void *payload; /* a copy of the section */
-	uint64_t size;
 	struct teeperf_trace_meters head;
 	const struct tp_meter_row *rows; /* by meter, then by phase */
 	uint64_t row_count;

@@ -3,6 +3,7 @@
 // in memory.
 #include "reader.h"
 
+#include "analyzer/trace/sections.h"
 #include "common/bytes.h"
 #include "common/chunks/checksum.h"
 
@@ -16,29 +17,8 @@
 
 const char *tp_section_name(uint32_t type)
 {
-	static const char *const names[] = {
-	    [TEEPERF_SECTION_CHUNK] = "chunk",
-	    [TEEPERF_SECTION_MODULES] = "modules",
-	    [TEEPERF_SECTION_THREADS] = "threads",
-	    [TEEPERF_SECTION_CLOCK] = "clock",
-	    [TEEPERF_SECTION_COMMAND] = "command",
-	    [TEEPERF_SECTION_HOST] = "host",
-	    [TEEPERF_SECTION_SYMBOLS] = "symbols",
-	    [TEEPERF_SECTION_END] = "end",
-	    [TEEPERF_SECTION_PACKED] = "packed chunk",
-	    [TEEPERF_SECTION_SWITCHES] = "switches",
-	    [TEEPERF_SECTION_LOG] = "log",
-	    [TEEPERF_SECTION_CPU] = "cpu",
-	    [TEEPERF_SECTION_MISSING] = "missing",
-	    [TEEPERF_SECTION_SCHED] = "sched",
-	    [TEEPERF_SECTION_SYSTEM] = "system",
-	    [TEEPERF_SECTION_COUNTERS] = "counters",
-	    [TEEPERF_SECTION_ENERGY] = "energy",
-	    [TEEPERF_SECTION_SELECTIONS] = "selections",
-	    [TEEPERF_SECTION_WINDOWS] = "windows",
-	    [TEEPERF_SECTION_MARKS] = "marks",
-	};
-	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
+	const struct tp_section_kind *kind = tp_section_kind(type);
+	return kind ? kind->title : NULL;
 }
 
 // Whether all that the file begins with is letters, digits and their like.

@@ -12,18 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A trace that is being opened. Of threads only the raw tables are kept: tp_verify_threads makes
-// the list of them.
+// A trace that is being opened.
 struct loader {
 	struct tp_tracefile *trace;
-	const struct teeperf_thread *threads;
-	uint64_t thread_count;
-	const struct teeperf_trace_cpu_thread *cpu;
-	uint32_t cpu_count;
 	struct tp_err *err;
-	int code;              // 0, or the error that ends it
-	struct tp_buf windows; // the payload of their last section
-	uint64_t windows_offset;
+	int code; // 0, or the error that ends it
 };
 
 static void fail(struct loader *loader)
@@ -39,247 +32,204 @@ static void reject(struct loader *loader, const struct tp_section *section, cons
 	    tp_section_name(section->header.type), section->header.size, why);
 }
 
+// Takes a section whose parts fit. NULL, or why it is not used.
+typedef const char *(*taker)(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts);
+
+// A copy of it takes the place of the one before.
+static const char *keep(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts)
+{
+	struct tp_tracefile *trace = loader->trace;
+	char *copy = tp_arena_copy(&trace->arena, parts->payload, parts->size);
+	if (!copy) {
+		fail(loader);
+		return NULL;
+	}
+	struct tp_section_parts *kept = &trace->kept[section->header.type];
+	tp_section_split(tp_section_kind(section->header.type), copy, parts->size, kept);
+	kept->offset = section->offset;
+	kept->copy = copy;
+	return NULL;
+}
+
 // A chunk or a packed one. The latter is unpacked when it is replayed.
-static void add_chunk(struct loader *loader, const struct tp_section *section)
+static const char *add_chunk(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts)
 {
 	struct tp_tracefile *trace = loader->trace;
 	const bool is_packed = section->header.type == TEEPERF_SECTION_PACKED;
-	const uint64_t size = section->header.size;
+	const uint64_t size = parts->size;
 	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, section->payload, size);
+	tp_bytes_init(&bytes, parts->payload, size);
 	struct teeperf_packed packed = {0};
 	const struct teeperf_chunk *header = &packed.chunk;
 	tp_bytes_copy(&bytes, &packed, is_packed ? sizeof(packed) : sizeof(*header));
-	const uint64_t parts = (uint64_t)packed.names_size + packed.times_size;
 	if (bytes.underflow || header->used > UINT64_C(1) << trace->header.chunk_shift ||
 	    header->used < sizeof(*header) || header->used % 8 != 0 ||
-	    (is_packed ? size >= header->used : size != header->used)) {
-		reject(loader, section, "its size does not fit a chunk");
-	} else if (header->sequence >= UINT64_C(1) << (62 - trace->header.chunk_shift)) {
+	    (is_packed ? size >= header->used : size != header->used))
+		return "its size does not fit a chunk";
+	if (header->sequence >= UINT64_C(1) << (62 - trace->header.chunk_shift))
 		// A thread cannot have written more bytes than a position can count.
-		reject(loader, section, "its sequence number is too large");
-	} else if (is_packed && tp_bytes_left(&bytes) != parts) {
-		reject(loader, section, "its parts do not add up to its size");
-	} else if (!TP_GROW(trace->chunks, trace->chunk_room, trace->chunk_count + 1)) {
+		return "its sequence number is too large";
+	if (is_packed && tp_bytes_left(&bytes) != (uint64_t)packed.names_size + packed.times_size)
+		return "its parts do not add up to its size";
+	if (!TP_GROW(trace->chunks, trace->chunk_room, trace->chunk_count + 1)) {
 		fail(loader);
-	} else {
-		const uint64_t payload = section->offset + sizeof(section->header);
-		trace->chunks[trace->chunk_count++] = (struct tp_chunk){
-		    .offset = payload + (is_packed ? 0 : sizeof(*header)),
-		    .first_time = header->first_time,
-		    .sequence = header->sequence,
-		    .os_tid = header->os_tid,
-		    .home = header->home,
-		    .thread = header->thread,
-		    .word_count = (uint32_t)((header->used - sizeof(*header)) / 8),
-		    .packed_size = is_packed ? (uint32_t)size : 0,
-		    .checksum = section->header.checksum,
-		};
-	}
-}
-
-// A copy of the rest of a section, if that is COUNT entries. Otherwise NULL, and a problem with the
-// reason WHY; NULL without memory, too.
-static void *copy_entries(struct loader *loader, const struct tp_section *section,
-    struct tp_bytes *bytes, uint64_t count, size_t entry_size, const char *why)
-{
-	const size_t size = tp_bytes_left(bytes);
-	if (bytes->underflow || count > UINT32_MAX || size != count * entry_size) {
-		reject(loader, section, why);
 		return NULL;
 	}
-	void *entries = tp_arena_alloc(&loader->trace->arena, size);
-	if (entries)
-		tp_bytes_copy(bytes, entries, size);
-	else
-		fail(loader);
-	return entries;
+	const uint64_t payload = section->offset + sizeof(section->header);
+	trace->chunks[trace->chunk_count++] = (struct tp_chunk){
+	    .offset = payload + (is_packed ? 0 : sizeof(*header)),
+	    .first_time = header->first_time,
+	    .sequence = header->sequence,
+	    .os_tid = header->os_tid,
+	    .home = header->home,
+	    .thread = header->thread,
+	    .word_count = (uint32_t)((header->used - sizeof(*header)) / 8),
+	    .packed_size = is_packed ? (uint32_t)size : 0,
+	    .checksum = section->header.checksum,
+	};
+	return NULL;
 }
 
-// A copy of a section that is entries and nothing else.
-static void *copy_table(
-    struct loader *loader, const struct tp_section *section, size_t entry_size, uint64_t *count)
-{
-	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, section->payload, section->header.size);
-	*count = section->header.size / entry_size;
-	return copy_entries(loader, section, &bytes, *count, entry_size,
-	    "its size is not a multiple of its entries' size");
-}
-
-// Copy a section that is one structure; a newer version's may be longer.
-static void copy_one(
-    struct loader *loader, const struct tp_section *section, void *to, size_t size, bool *has)
-{
-	if (section->header.size < size) {
-		reject(loader, section, "it is too short");
-		return;
-	}
-	memcpy(to, section->payload, size);
-	*has = true;
-}
-
-static void add_modules(struct loader *loader, const struct tp_section *section)
-{
-	uint64_t count;
-	struct teeperf_module *modules = copy_table(loader, section, sizeof(*modules), &count);
-	if (!modules)
-		return;
-	for (uint64_t i = 0; i < count; i++) {
-		modules[i].path[TEEPERF_MODULE_PATH_SIZE - 1] = '\0';
-		if (modules[i].build_id_size > TEEPERF_BUILD_ID_SIZE)
-			modules[i].build_id_size = TEEPERF_BUILD_ID_SIZE;
-	}
-	loader->trace->modules = modules;
-	loader->trace->module_count = (uint32_t)count;
-}
-
-static void add_threads(struct loader *loader, const struct tp_section *section)
-{
-	uint64_t count;
-	const struct teeperf_thread *threads =
-	    copy_table(loader, section, sizeof(*threads), &count);
-	if (!threads)
-		return;
-	loader->threads = threads;
-	loader->thread_count = count;
-}
-
-static void add_missing(struct loader *loader, const struct tp_section *section)
-{
-	uint64_t count;
-	const struct teeperf_trace_missing *missing =
-	    copy_table(loader, section, sizeof(*missing), &count);
-	if (!missing)
-		return;
-	loader->trace->missing = missing;
-	loader->trace->missing_count = count;
-}
-
-static void add_marks(struct loader *loader, const struct tp_section *section)
-{
-	uint64_t count;
-	const struct teeperf_trace_mark *marks =
-	    copy_table(loader, section, sizeof(*marks), &count);
-	if (!marks)
-		return;
-	loader->trace->marks = marks;
-	loader->trace->mark_count = count;
-}
-
-static void add_clock(struct loader *loader, const struct tp_section *section)
+// The working directory, then the arguments.
+static const char *add_command(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts)
 {
 	struct tp_tracefile *trace = loader->trace;
 	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, section->payload, section->header.size);
-	struct teeperf_trace_clock clock;
-	tp_bytes_copy(&bytes, &clock, sizeof(clock));
-	const struct teeperf_trace_point *points = copy_entries(loader, section, &bytes,
-	    clock.point_count, sizeof(*points), "its size does not fit a clock and its points");
-	if (!points)
-		return;
-	trace->clock = clock;
-	trace->has_clock = true;
-	trace->points = points;
-}
-
-static void add_cpu(struct loader *loader, const struct tp_section *section)
-{
-	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, section->payload, section->header.size);
-	struct teeperf_trace_cpu cpu;
-	tp_bytes_copy(&bytes, &cpu, sizeof(cpu));
-	const struct teeperf_trace_cpu_thread *threads = copy_entries(loader, section, &bytes,
-	    cpu.thread_count, sizeof(*threads), "its size does not fit a process and its threads");
-	if (!threads)
-		return;
-	loader->trace->cpu = cpu;
-	loader->cpu = threads;
-	loader->cpu_count = cpu.thread_count;
-}
-
-static char *copy_text(struct loader *loader, const struct tp_section *section)
-{
-	char *text = tp_arena_copy(
-	    &loader->trace->arena, (const char *)section->payload, section->header.size);
-	if (!text)
-		fail(loader);
-	return text;
-}
-
-static void add_command(struct loader *loader, const struct tp_section *section)
-{
-	struct tp_tracefile *trace = loader->trace;
-	char *text = copy_text(loader, section);
-	if (!text)
-		return;
-	struct tp_bytes bytes;
-	tp_bytes_init(&bytes, text, section->header.size);
+	tp_bytes_init(&bytes, parts->payload, parts->size);
 	size_t count = 0;
 	while (tp_bytes_left(&bytes) && tp_bytes_string(&bytes))
 		count++;
-	if (bytes.underflow || count == 0) {
-		reject(loader, section, "its strings do not end");
-		return;
-	}
+	if (bytes.underflow || count == 0)
+		return "its strings do not end";
 	const char **arguments = tp_arena_alloc(&trace->arena, count * sizeof(*arguments));
-	if (!arguments) {
+	if (!arguments)
 		fail(loader);
-		return;
-	}
-	tp_bytes_init(&bytes, text, section->header.size);
-	trace->directory = tp_bytes_string(&bytes);
+	else
+		keep(loader, section, parts);
+	if (loader->code)
+		return NULL;
+	char *text = trace->kept[TEEPERF_SECTION_COMMAND].copy;
+	trace->directory = text;
 	for (size_t i = 0; i + 1 < count; i++) {
-		arguments[i] = tp_bytes_string(&bytes);
-		char *argument = text + (arguments[i] - text);
-		tp_clean(argument, strlen(argument));
+		text += strlen(text) + 1;
+		arguments[i] = text;
+		tp_clean(text, strlen(text));
 	}
 	trace->arguments = arguments;
+	return NULL;
 }
 
-static void add_switches(struct loader *loader, const struct tp_section *section)
+static const char *add_switches(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts)
 {
 	struct tp_tracefile *trace = loader->trace;
-	const uint64_t size = section->header.size;
-	if (size % 8 || size / 8 > UINT32_MAX)
-		reject(loader, section, "its size does not fit switches");
-	else if (tp_gaps_init(&trace->gaps, section->payload, size / 8, trace->source.name,
-		     section->offset, &trace->problems, &trace->arena))
+	if (tp_gaps_init(&trace->gaps, parts->items, parts->count, trace->source.name,
+		section->offset, &trace->problems, &trace->arena))
 		fail(loader);
+	return NULL;
 }
 
-static void add_selections(struct loader *loader, const struct tp_section *section)
+static const char *add_selections(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts)
 {
 	struct tp_tracefile *trace = loader->trace;
-	const size_t size = sizeof(struct teeperf_trace_selection);
-	if (section->header.size % size || section->header.size / size > UINT32_MAX)
-		reject(loader, section, "its size does not fit selections");
-	else if (tp_selections_init(&trace->selections, section->payload,
-		     section->header.size / size, trace->source.name, section->offset,
-		     &trace->problems, &trace->arena))
+	if (tp_selections_init(&trace->selections, parts->items, parts->count, trace->source.name,
+		section->offset, &trace->problems, &trace->arena))
 		fail(loader);
+	return NULL;
 }
 
-static void add_windows(struct loader *loader, const struct tp_section *section)
+static const char *add_sched(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts)
 {
-	if (section->header.size % sizeof(struct teeperf_trace_window)) {
-		reject(loader, section, "its size does not fit windows");
+	(void)section;
+	if (tp_sched_read_add(&loader->trace->sched, parts->payload, parts->size))
+		fail(loader);
+	return NULL;
+}
+
+static const char *add_system(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts)
+{
+	(void)section;
+	bool memory;
+	const char *why =
+	    tp_system_add(&loader->trace->system, parts->payload, parts->size, &memory);
+	if (!memory)
+		fail(loader);
+	return why;
+}
+
+static const char *add_meters(
+    struct loader *loader, const struct tp_section *section, const struct tp_section_parts *parts)
+{
+	struct tp_tracefile *trace = loader->trace;
+	bool memory;
+	const char *why = tp_meter_table_read(
+	    section->header.type == TEEPERF_SECTION_ENERGY ? &trace->energy : &trace->counters,
+	    &trace->arena, parts->payload, parts->size, &memory);
+	if (!memory)
+		fail(loader);
+	return why || !memory ? why : keep(loader, section, parts);
+}
+
+static void add_section(struct loader *loader, const struct tp_section *section)
+{
+	static const taker takers[] = {
+#define TP_SECTION(name, title, take, ...) [TEEPERF_SECTION_##name] = take,
+#include "analyzer/trace/sections.def"
+	};
+	const struct tp_section_kind *kind = tp_section_kind(section->header.type);
+	if (section->damaged || !kind) // of a newer minor version
 		return;
+	struct tp_section_parts parts;
+	const char *why = tp_section_split(kind, section->payload, section->header.size, &parts);
+	if (!why)
+		why = takers[kind->type](loader, section, &parts);
+	if (why)
+		reject(loader, section, why);
+}
+
+// The head of the last section of that type. False: there is none.
+static bool give_head(const struct tp_tracefile *trace, uint32_t type, void *to)
+{
+	const struct tp_section_parts *kept = &trace->kept[type];
+	if (kept->copy)
+		memcpy(to, kept->copy, tp_text_size(tp_section_kind(type)->head));
+	return kept->copy;
+}
+
+static void give_kept(struct tp_tracefile *trace)
+{
+	const struct tp_section_parts *modules = &trace->kept[TEEPERF_SECTION_MODULES];
+	struct teeperf_module *module = modules->copy;
+	for (uint32_t i = 0; i < modules->count; i++, module++) {
+		module->path[TEEPERF_MODULE_PATH_SIZE - 1] = '\0';
+		if (module->build_id_size > TEEPERF_BUILD_ID_SIZE)
+			module->build_id_size = TEEPERF_BUILD_ID_SIZE;
 	}
-	tp_buf_reset(&loader->windows);
-	tp_buf_add(&loader->windows, section->payload, section->header.size);
-	loader->windows_offset = section->offset;
-	if (loader->windows.failed)
-		fail(loader);
+	trace->modules = modules->copy;
+	trace->module_count = modules->count;
+	trace->has_clock = give_head(trace, TEEPERF_SECTION_CLOCK, &trace->clock);
+	trace->points = trace->kept[TEEPERF_SECTION_CLOCK].items;
+	trace->has_log = give_head(trace, TEEPERF_SECTION_LOG, &trace->log);
+	trace->has_end = give_head(trace, TEEPERF_SECTION_END, &trace->end);
+	give_head(trace, TEEPERF_SECTION_CPU, &trace->cpu);
+	trace->host = trace->kept[TEEPERF_SECTION_HOST].copy;
+	trace->symbols = trace->kept[TEEPERF_SECTION_SYMBOLS].copy;
 }
 
 // Only now all selections are known, wherever their section is.
 static void give_windows(struct loader *loader)
 {
 	struct tp_tracefile *trace = loader->trace;
-	if (tp_windows_init(&trace->windows, &trace->selections, loader->windows.data,
-		loader->windows.size / sizeof(struct teeperf_trace_window), trace->source.name,
-		loader->windows_offset, &trace->problems, &trace->arena))
+	const struct tp_section_parts *windows = &trace->kept[TEEPERF_SECTION_WINDOWS];
+	if (tp_windows_init(&trace->windows, &trace->selections, windows->items, windows->count,
+		trace->source.name, windows->offset, &trace->problems, &trace->arena))
 		fail(loader);
 }
 
@@ -306,16 +256,6 @@ static void drop_gaps_of_selections(struct loader *loader)
 			kept[count++] = *gap;
 	}
 	trace->gaps = (struct tp_gaps){.items = kept, .count = count};
-}
-
-static void add_sched(struct loader *loader, const struct tp_section *section)
-{
-	struct tp_sched_read *sched = &loader->trace->sched;
-	const int code = tp_sched_read_add(sched, section->payload, section->header.size);
-	if (code == TP_ERR_MEMORY)
-		fail(loader);
-	else if (code)
-		reject(loader, section, "its size does not fit thread switches");
 }
 
 // Ticks: when the recording ended, or what of it is here; 0: not known.
@@ -478,112 +418,23 @@ static void give_attached(struct loader *loader)
 	free(list);
 }
 
-static void add_system(struct loader *loader, const struct tp_section *section)
-{
-	bool memory;
-	const char *why =
-	    tp_system_add(&loader->trace->system, section->payload, section->header.size, &memory);
-	if (why)
-		reject(loader, section, why);
-	else if (!memory)
-		fail(loader);
-}
-
-static void add_meters(
-    struct loader *loader, const struct tp_section *section, struct tp_meter_table *table)
-{
-	bool memory;
-	const char *why = tp_meter_table_read(
-	    table, &loader->trace->arena, section->payload, section->header.size, &memory);
-	if (why)
-		reject(loader, section, why);
-	else if (!memory)
-		fail(loader);
-}
-
 // Both are sorted by number, or should be: an entry that comes too late is not found.
-static void give_cpu(const struct loader *loader)
+static void give_cpu(struct tp_tracefile *trace)
 {
+	const struct tp_section_parts *kept = &trace->kept[TEEPERF_SECTION_CPU];
+	const struct teeperf_trace_cpu_thread *cpu = kept->items;
 	uint32_t at = 0;
-	for (uint32_t i = 0; i < loader->trace->thread_count; i++) {
-		struct tp_thread *thread = &loader->trace->threads[i];
-		while (at < loader->cpu_count && loader->cpu[at].thread < thread->number)
+	for (uint32_t i = 0; i < trace->thread_count; i++) {
+		struct tp_thread *thread = &trace->threads[i];
+		while (at < kept->count && cpu[at].thread < thread->number)
 			at++;
-		if (at == loader->cpu_count || loader->cpu[at].thread != thread->number)
+		if (at == kept->count || cpu[at].thread != thread->number)
 			continue;
-		const struct teeperf_trace_cpu_thread *cpu = &loader->cpu[at];
-		thread->has_cpu = cpu->flags & (TEEPERF_CPU_EXACT | TEEPERF_CPU_AT_LEAST);
-		thread->cpu_is_exact = cpu->flags & TEEPERF_CPU_EXACT;
-		thread->cpu_ns = cpu->cpu_ns;
-		thread->has_delay = cpu->flags & TEEPERF_CPU_DELAY;
-		thread->delay_ns = cpu->delay_ns;
-	}
-}
-
-static void add_section(struct loader *loader, const struct tp_section *section)
-{
-	struct tp_tracefile *trace = loader->trace;
-	if (section->damaged)
-		return;
-	switch (section->header.type) { // others are of a newer minor version
-	case TEEPERF_SECTION_CHUNK:
-	case TEEPERF_SECTION_PACKED:
-		add_chunk(loader, section);
-		break;
-	case TEEPERF_SECTION_MODULES:
-		add_modules(loader, section);
-		break;
-	case TEEPERF_SECTION_THREADS:
-		add_threads(loader, section);
-		break;
-	case TEEPERF_SECTION_CLOCK:
-		add_clock(loader, section);
-		break;
-	case TEEPERF_SECTION_COMMAND:
-		add_command(loader, section);
-		break;
-	case TEEPERF_SECTION_HOST:
-		trace->host = copy_text(loader, section);
-		break;
-	case TEEPERF_SECTION_SYMBOLS:
-		trace->symbols = copy_text(loader, section);
-		break;
-	case TEEPERF_SECTION_SWITCHES:
-		add_switches(loader, section);
-		break;
-	case TEEPERF_SECTION_SELECTIONS:
-		add_selections(loader, section);
-		break;
-	case TEEPERF_SECTION_WINDOWS:
-		add_windows(loader, section);
-		break;
-	case TEEPERF_SECTION_MARKS:
-		add_marks(loader, section);
-		break;
-	case TEEPERF_SECTION_CPU:
-		add_cpu(loader, section);
-		break;
-	case TEEPERF_SECTION_MISSING:
-		add_missing(loader, section);
-		break;
-	case TEEPERF_SECTION_SCHED:
-		add_sched(loader, section);
-		break;
-	case TEEPERF_SECTION_SYSTEM:
-		add_system(loader, section);
-		break;
-	case TEEPERF_SECTION_COUNTERS:
-		add_meters(loader, section, &trace->counters);
-		break;
-	case TEEPERF_SECTION_ENERGY:
-		add_meters(loader, section, &trace->energy);
-		break;
-	case TEEPERF_SECTION_LOG:
-		copy_one(loader, section, &trace->log, sizeof(trace->log), &trace->has_log);
-		break;
-	case TEEPERF_SECTION_END:
-		copy_one(loader, section, &trace->end, sizeof(trace->end), &trace->has_end);
-		break;
+		thread->has_cpu = cpu[at].flags & (TEEPERF_CPU_EXACT | TEEPERF_CPU_AT_LEAST);
+		thread->cpu_is_exact = cpu[at].flags & TEEPERF_CPU_EXACT;
+		thread->cpu_ns = cpu[at].cpu_ns;
+		thread->has_delay = cpu[at].flags & TEEPERF_CPU_DELAY;
+		thread->delay_ns = cpu[at].delay_ns;
 	}
 }
 
@@ -605,7 +456,6 @@ static void add_more(struct loader *loader)
 int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 {
 	struct loader loader = {.trace = trace, .err = err};
-	tp_buf_init(&loader.windows);
 	struct tp_reader reader;
 	struct tp_section section;
 	int code = tp_reader_init(&reader, &trace->source, &trace->problems, err);
@@ -620,6 +470,7 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 		add_more(&loader);
 		code = loader.code;
 	}
+	give_kept(trace);
 	if (!code && trace->selections.count) {
 		drop_gaps_of_selections(&loader);
 		give_windows(&loader);
@@ -631,13 +482,14 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 	trace->rings = trace->has_end ? trace->end.mode == TEEPERF_MODE_RING
 				      : tp_tracefile_host(trace, "mode", mode, sizeof(mode)) &&
 					    !strcmp(mode, "ring");
-	code = tp_verify_threads(trace, loader.threads, loader.thread_count, err);
+	const struct tp_section_parts *threads = &trace->kept[TEEPERF_SECTION_THREADS];
+	code = tp_verify_threads(trace, threads->items, threads->count, err);
 	if (!code && trace->defers)
 		code = tp_chunk_checks_make(trace, err);
 	if (code)
 		goto out;
 	give_attached(&loader);
-	give_cpu(&loader);
+	give_cpu(trace);
 	code = loader.code ? loader.code : give_sched(&loader);
 	if (code)
 		goto out;
@@ -648,7 +500,6 @@ int tp_tracefile_load(struct tp_tracefile *trace, struct tp_err *err)
 		code = loader.code;
 	}
 out:
-	tp_buf_release(&loader.windows);
 	tp_reader_release(&reader);
 	return code;
 }

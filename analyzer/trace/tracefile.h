@@ -8,6 +8,7 @@
 
 #include "analyzer/trace/modules.h"
 #include "analyzer/trace/sched.h"
+#include "analyzer/trace/sections.h"
 #include "common/err.h"
 #include "analyzer/trace/meters.h"
 #include "analyzer/trace/source.h"
@@ -110,20 +111,18 @@ struct tp_tracefile {
 	struct tp_gaps gaps;                      /* when recording was switched off */
 	struct tp_selections selections;          /* which functions were recorded when */
 	struct tp_windows windows;                /* times of them that are a fair sample */
-	const struct teeperf_trace_mark *marks;   /* mark_count, made from outside */
-	uint64_t mark_count;
-	struct tp_system system;      /* what the kernel did for the program */
-	struct teeperf_trace_log log; /* valid if has_log */
+	struct tp_system system;                  /* what the kernel did for the program */
+	struct teeperf_trace_log log;             /* valid if has_log */
 	bool has_log;
 	struct tp_sched_read sched;   /* when threads ran and waited */
 	struct teeperf_trace_cpu cpu; /* of the process; all zero if nothing is known */
 	struct teeperf_trace_end end; /* valid if has_end */
 	bool has_end;
-	const struct teeperf_trace_missing *missing; /* missing_count, as they were read */
-	uint64_t missing_count;
 	struct tp_meter_table counters;
 	struct tp_meter_table energy;
 	struct tp_lacks lacks;
+	/* The last section of each type that is kept (sections.def). */
+	struct tp_section_parts kept[TP_SECTION_TYPES];
 };
 
 /*

@@ -133,8 +133,10 @@ static uint64_t add(uint64_t a, uint64_t b)
 // What the recorder says that each thread lacks.
 static void spread_missing(struct tp_tracefile *trace)
 {
-	for (uint64_t i = 0; i < trace->missing_count; i++) {
-		const struct teeperf_trace_missing *missing = &trace->missing[i];
+	const struct tp_section_parts *kept = &trace->kept[TEEPERF_SECTION_MISSING];
+	for (uint32_t i = 0; i < kept->count; i++) {
+		const struct teeperf_trace_missing *missing =
+		    (const struct teeperf_trace_missing *)kept->items + i;
 		const uint32_t low = TP_LOWER_BOUND(0, trace->thread_count, middle,
 		    trace->threads[middle].number < missing->thread);
 		if (low == trace->thread_count || trace->threads[low].number != missing->thread)

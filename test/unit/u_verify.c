@@ -266,8 +266,8 @@ static void rings_that_were_not_written(void **state)
 	static const uint64_t overwritten[] = {5, 0, 3};
 	begin(NULL, 0);
 	trace.rings = true;
-	trace.missing = missing;
-	trace.missing_count = 3;
+	trace.kept[TEEPERF_SECTION_MISSING] =
+	    (struct tp_section_parts){.items = missing, .count = 3};
 	assert_int_equal(tp_verify_threads(&trace, table, 3, &err), 0);
 	tp_verify_end(&trace, true);
 	for (uint32_t i = 0; i < 3; i++)

@@ -125,7 +125,7 @@ static void do_chunk(struct assembler *as)
 }
 
 // A title, and the head of its section.
-static void do_section(struct assembler *as, const struct tp_text_section *section)
+static void do_section(struct assembler *as, const struct tp_section_kind *section)
 {
 	union {
 		struct teeperf_trace_end end;
@@ -134,17 +134,16 @@ static void do_section(struct assembler *as, const struct tp_text_section *secti
 	open_section(as, section->type);
 	if (section->type == TEEPERF_SECTION_END)
 		head.end.chunk_count = head.end.chunk_draws = as->chunk_count;
-	if (section->head_size)
-		tp_text_read(&as->line, section->head, &head);
-	tp_buf_add(&as->body, &head, section->head_size);
+	tp_text_read(&as->line, section->head, &head);
+	tp_buf_add(&as->body, &head, tp_text_size(section->head));
 }
 
 // An item that is a structure. COUNT_AT: of their number in the head, or 0.
-static void do_entry(struct assembler *as, enum tp_text_struct of, uint32_t size, uint32_t count_at)
+static void do_entry(struct assembler *as, enum tp_text_struct of, uint32_t count_at)
 {
 	uint64_t entry[TP_TEXT_SIZE_MAX / sizeof(uint64_t)] = {0};
 	tp_text_read(&as->line, of, entry);
-	tp_buf_add(&as->body, entry, size);
+	tp_buf_add(&as->body, entry, tp_text_size(of));
 	if (count_at && !as->body.failed)
 		++*(uint32_t *)(void *)(as->body.data + count_at);
 }
@@ -335,15 +334,15 @@ static void do_bytes(struct assembler *as)
 // An item of the section that is open. False: this is none.
 static bool do_item(struct assembler *as, const char *word)
 {
-	const struct tp_text_section *section = tp_text_section(as->type, NULL);
+	const struct tp_section_kind *section = tp_section_kind(as->type);
 	const bool is_more = section && section->more && strcmp(word, section->more) == 0;
 	const bool is_item = section && section->item && strcmp(word, section->item) == 0;
 	if (as->type == TEEPERF_SECTION_CHUNK)
 		do_record(as, word);
-	else if (is_item && section->entry_size)
-		do_entry(as, section->entry, section->entry_size, section->count_at);
+	else if (is_item && section->entry)
+		do_entry(as, section->entry, section->count_at);
 	else if (is_more)
-		do_entry(as, section->more_entry, section->more_size, section->more_count_at);
+		do_entry(as, section->more_entry, section->more_count_at);
 	else if (is_item)
 		do_string(as, section->end);
 	else if (as->type == TEEPERF_SECTION_SYMBOLS && strcmp(word, "symbol") == 0)
@@ -361,7 +360,7 @@ static void do_line(struct assembler *as)
 	if (!tp_line_peek(&as->line))
 		return;
 	const char *word = tp_line_word(&as->line);
-	const struct tp_text_section *section = tp_text_section(0, word);
+	const struct tp_section_kind *section = tp_section_titled(word);
 	if (section)
 		do_section(as, section);
 	else if (strcmp(word, "trace") == 0)

@@ -156,9 +156,10 @@ static void add_packed(struct tp_buf *out, const struct tp_section *section, uin
 }
 
 // A line of fields. TITLE begins it.
-static void add_line(struct tp_buf *out, const char *title, enum tp_text_struct of, uint32_t size,
-    struct tp_bytes *bytes)
+static void add_line(
+    struct tp_buf *out, const char *title, enum tp_text_struct of, struct tp_bytes *bytes)
 {
+	const uint32_t size = tp_text_size(of);
 	uint64_t data[TP_TEXT_SIZE_MAX / sizeof(uint64_t)];
 	tp_buf_add_string(out, title);
 	if (size) {
@@ -180,20 +181,19 @@ static void add_string(struct tp_buf *out, char end, struct tp_bytes *bytes)
 }
 
 static void add_section(
-    struct tp_buf *out, const struct tp_text_section *section, struct tp_bytes *bytes)
+    struct tp_buf *out, const struct tp_section_kind *section, struct tp_bytes *bytes)
 {
-	add_line(out, section->title, section->head, section->head_size, bytes);
+	add_line(out, section->title, section->head, bytes);
 	uint32_t items = 0;
 	if (section->more && !bytes->underflow)
 		memcpy(&items, bytes->data + section->count_at, sizeof(items));
 	while (section->type != TEEPERF_SECTION_END && !bytes->underflow && tp_bytes_left(bytes)) {
 		tp_buf_add_char(out, '\t');
 		if (section->more && !items) {
-			add_line(
-			    out, section->more, section->more_entry, section->more_size, bytes);
-		} else if (section->entry_size) {
+			add_line(out, section->more, section->more_entry, bytes);
+		} else if (section->entry && section->item) {
 			items -= items != 0;
-			add_line(out, section->item, section->entry, section->entry_size, bytes);
+			add_line(out, section->item, section->entry, bytes);
 		} else if (section->item) {
 			tp_buf_add_string(out, section->item);
 			add_string(out, section->end, bytes);
@@ -208,12 +208,12 @@ static void add_structure(struct tp_buf *out, const struct tp_section *section, 
 {
 	struct tp_bytes bytes;
 	tp_bytes_init(&bytes, section->payload, section->header.size);
-	const struct tp_text_section *known = tp_text_section(section->header.type, NULL);
+	const struct tp_section_kind *known = tp_section_kind(section->header.type);
 	if (section->header.type == TEEPERF_SECTION_CHUNK)
 		add_chunk(out, &bytes, 0);
 	else if (section->header.type == TEEPERF_SECTION_PACKED)
 		add_packed(out, section, chunk_size);
-	else if (known)
+	else if (known && !known->untold)
 		add_section(out, known, &bytes);
 }
 

@@ -7,6 +7,7 @@
 #ifndef TP_TEXT_LINE_H
 #define TP_TEXT_LINE_H
 
+#include "analyzer/trace/sections.h"
 #include "common/buf.h"
 #include "common/chunks/records.h"
 #include "common/err.h"
@@ -59,31 +60,6 @@ void tp_line_option_string(struct tp_line *line, const char *key, char *to, size
 
 /* ---- layout */
 
-/* A structure in one line: its fields, nearly all of them as KEY=VALUE. */
-enum tp_text_struct {
-	TP_TEXT_HEADER,
-	TP_TEXT_CHUNK_THREAD, /* of a chunk: the thread; then the rest */
-	TP_TEXT_CHUNK,
-	TP_TEXT_MODULE,
-	TP_TEXT_THREAD,
-	TP_TEXT_CLOCK,
-	TP_TEXT_POINT,
-	TP_TEXT_CPU,
-	TP_TEXT_CPU_THREAD,
-	TP_TEXT_END,
-	TP_TEXT_MISSING,
-	TP_TEXT_SCHED,
-	TP_TEXT_SCHED_SWITCH,
-	TP_TEXT_SYSTEM,
-	TP_TEXT_SYSTEM_EVENT,
-	TP_TEXT_SELECTION,
-	TP_TEXT_WINDOW,
-	TP_TEXT_MARK,
-	TP_TEXT_METERS,
-	TP_TEXT_METER,
-	TP_TEXT_READING,
-};
-
 /* Add the fields of the structure at DATA, a blank before each. */
 void tp_text_add(struct tp_buf *out, enum tp_text_struct of, const void *data);
 /* Read them. A missing member without a default stays as it is. */
@@ -91,28 +67,6 @@ void tp_text_read(struct tp_line *line, enum tp_text_struct of, void *data);
 /* Add TEXT, of SIZE bytes, in quotes; and bytes in hexadecimal. */
 void tp_text_add_quoted(struct tp_buf *out, const char *text, size_t size);
 void tp_text_add_hex(struct tp_buf *out, const uint8_t *data, size_t size);
-
-/* A section but those of chunks: a line with its title and its head, then lines of items. */
-struct tp_text_section {
-	uint32_t type; /* enum teeperf_section_type */
-	const char *title;
-	enum tp_text_struct head;
-	uint32_t head_size; /* 0: none */
-	uint32_t count_at;  /* offset in the head of the number of items; 0: it has none */
-	const char *item;   /* the word before each; NULL: of others, or none */
-	enum tp_text_struct entry;
-	uint32_t entry_size; /* 0: items are strings */
-	char end;            /* of each string */
-	/* Other items behind those, all the same; 0: there are none. */
-	uint32_t more_count_at;
-	const char *more;
-	enum tp_text_struct more_entry;
-	uint32_t more_size;
-};
-enum { TP_TEXT_SIZE_MAX = 512 }; /* of head_size and entry_size */
-
-/* By type, or by title if that is not NULL. NULL: there is none. */
-const struct tp_text_section *tp_text_section(uint32_t type, const char *title);
 
 /* A control record (log.h). */
 struct tp_text_control {
