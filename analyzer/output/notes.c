@@ -14,7 +14,6 @@ const struct tp_note_kind tp_note_kinds[TP_NOTE_IDS] = {
 #define TP_NOTE(name, id, title, severity, meaning, remedy) \
 	{id, title, TP_NOTE_##severity, meaning, remedy},
 #include "notes.def"
-#undef TP_NOTE
 };
 
 static const char *const severities[] = {"scope", "limit", "wrong"};

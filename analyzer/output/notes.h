@@ -20,7 +20,6 @@ enum tp_note_severity {
 enum tp_note_id {
 #define TP_NOTE(name, id, title, severity, meaning, remedy) TP_NOTE_ID_##name,
 #include "notes.def"
-#undef TP_NOTE
 	TP_NOTE_IDS
 };
 

@@ -121,6 +121,30 @@ static void kinds(void **state)
 	}
 }
 
+// Braces end, and hold a fact, a choice, or both.
+static void words(void **state)
+{
+	(void)state;
+#define FIRST(text, ...) text
+#define TP_SAY(name, when, count, ...) FIRST(__VA_ARGS__, 0),
+#define TP_OR TP_SAY
+#define TP_COUNT(name, ...) TP_SAY(name, 1, __VA_ARGS__)
+#define TP_EACH TP_SAY
+	static const char *const texts[] = {
+#include "analyzer/output/notes.def"
+	};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		for (const char *at = strchr(texts[i], '{'); at; at = strchr(at, '{')) {
+			at += 1 + (at[1] >= 'a' && at[1] <= 'd');
+			if (*at == '?') {
+				at += strcspn(at, "|{}");
+				assert_int_equal(*at, '|');
+				at += strcspn(at, "{}");
+			}
+			assert_int_equal(*at, '}');
+		}
+}
+
 static void the_page_lists_all(void **state)
 {
 	(void)state;
@@ -158,6 +182,7 @@ int main(void)
 	    cmocka_unit_test(as_json),
 	    cmocka_unit_test(rules),
 	    cmocka_unit_test(kinds),
+	    cmocka_unit_test(words),
 	    cmocka_unit_test(the_page_lists_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

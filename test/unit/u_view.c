@@ -215,8 +215,8 @@ static void what_limits_the_numbers_is_said(void **state)
 		   "chunk\n	5 enter 0x1000\n	4 exit 0x2000\n	empty\nend\n");
 	tp_view_add_header(&analysis, true, &out);
 	assert_string_equal(out.data,
-	    "lost       1,234 events: times and counts are too low\nunmatched  1 exits without a "
-	    "call\nunmatched  1 times that run backwards\nunmatched  1 words were never "
+	    "lost       1,234 events: times and counts are too low\nunmatched  1 exit without a "
+	    "call\nunmatched  1 time that runs backwards\nunmatched  1 word was never "
 	    "written\nopen       1 call had not ended: times until their thread or the "
 	    "recording ended count: thread 0 in 0x1000; see --view stacks\nunit      "
 	    " ticks: the rate of the clock is not known\n");
