@@ -92,6 +92,13 @@ static inline int tp_compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static inline int tp_compare_double(const void *a, const void *b)
+{
+	const double x = *(const double *)a;
+	const double y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
 static inline int tp_compare_u64_descending(const void *a, const void *b)
 {
 	return tp_compare_u64(b, a);

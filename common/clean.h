@@ -8,8 +8,24 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "buf.h"
+
+/* Whether a character begins with C, in UTF-8: a column, of most characters. */
+static inline bool tp_begins_character(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+/* Characters in the SIZE bytes at TEXT, or before its NUL. */
+static inline uint32_t tp_count_characters(const char *text, size_t size)
+{
+	uint32_t count = 0;
+	for (size_t i = 0; i < size && text[i]; i++)
+		count += tp_begins_character(text[i]);
+	return count;
+}
 
 /*
  * Bytes of the UTF-8 character that AT, which ends with a NUL, begins with; 0 if it begins with

@@ -68,11 +68,10 @@ void tp_err_set_excerpt(struct tp_err *err, const char *line, uint64_t size)
 	const uint64_t at = err->column - 1 < size ? err->column - 1 : size;
 	uint64_t start = size > room && at > room / 2 ? at - room / 2 : 0;
 	// Not in the middle of a character of UTF-8.
-	while (start < at && ((unsigned char)line[start] & 0xc0) == 0x80)
+	while (start < at && !tp_begins_character(line[start]))
 		start++;
 	uint64_t length = size - start < room ? size - start : room;
-	while (
-	    start + length < size && length && ((unsigned char)line[start + length] & 0xc0) == 0x80)
+	while (start + length < size && length && !tp_begins_character(line[start + length]))
 		length--;
 	for (uint64_t i = 0; i < length; i++) {
 		const unsigned char byte = (unsigned char)line[start + i];
@@ -151,9 +150,7 @@ char *tp_err_render(const struct tp_err *err, char *text, uint64_t size)
 {
 	tp_err_format(err, text, size);
 	// A column is a byte, but a caret stands below a character.
-	int width = 0;
-	for (uint32_t i = 0; i < err->caret && err->excerpt[i]; i++)
-		width += ((unsigned char)err->excerpt[i] & 0xc0) != 0x80;
+	const int width = (int)tp_count_characters(err->excerpt, err->caret);
 	const uint64_t length = strlen(text);
 	if (err->excerpt[0])
 		snprintf(text + length, size - length, "\n  %s\n  %*s^", err->excerpt, width, "");

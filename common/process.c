@@ -43,6 +43,30 @@ static bool receive(int fd, uint64_t most, struct tp_buf *got)
 	}
 }
 
+int tp_process_start(pid_t *pid, tp_process_become *become, const void *context)
+{
+	int fds[2]; // exec closes it
+	int error = 0;
+	ssize_t got = 0;
+	if (pipe2(fds, O_CLOEXEC))
+		return errno;
+	*pid = fork();
+	if (*pid == 0) {
+		become(context);
+		error = errno;
+		_exit(write(fds[1], &error, sizeof(error)) > 0 ? 127 : 126);
+	}
+	if (*pid < 0)
+		error = errno;
+	close(fds[1]);
+	while (*pid > 0 && (got = read(fds[0], &error, sizeof(error))) < 0 && errno == EINTR)
+		;
+	if (got == (ssize_t)sizeof(error))
+		tp_process_wait(*pid);
+	close(fds[0]);
+	return error;
+}
+
 int tp_process_fork(struct tp_process *process, tp_process_work *work, void *context)
 {
 	int fds[2];

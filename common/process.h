@@ -35,6 +35,13 @@ struct tp_process {
 /* Does the work, writes its result to FD, and returns the exit status. */
 typedef int tp_process_work(void *context, int fd);
 
+/*
+ * Start a process that becomes another program: BECOME does so in it, and returns, with errno, only
+ * where that failed. 0 and *PID, once it has, or that errno.
+ */
+typedef void tp_process_become(const void *context);
+int tp_process_start(pid_t *pid, tp_process_become *become, const void *context);
+
 /* Start it. 0, or an errno. Nothing that was registered to run at exit runs in it. */
 int tp_process_fork(struct tp_process *process, tp_process_work *work, void *context);
 /*

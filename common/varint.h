@@ -5,6 +5,7 @@
 
 #include "common/buf.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TP_VARINT_MAX 10 /* bytes that any number takes */
@@ -16,6 +17,19 @@ static inline uint8_t *tp_varint_put(uint8_t *at, uint64_t value)
 		*at++ = (uint8_t)(value | 0x80);
 	*at++ = (uint8_t)value;
 	return at;
+}
+
+/* Read the number at *AT, and move *AT behind it. False: END, or 64 bits, come before its end. */
+static inline bool tp_varint_take(const uint8_t **at, const uint8_t *end, uint64_t *value)
+{
+	*value = 0;
+	for (uint32_t shift = 0; shift < 64 && *at < end; shift += 7) {
+		const uint8_t byte = *(*at)++;
+		*value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return true;
+	}
+	return false;
 }
 
 static inline void tp_varint_add(struct tp_buf *buf, uint64_t value)

@@ -90,10 +90,7 @@ char *tp_text_percent(char text[TP_TEXT_NUMBER], double share)
 
 uint32_t tp_text_width(const char *text)
 {
-	uint32_t width = 0;
-	for (; *text; text++)
-		width += ((unsigned char)*text & 0xc0) != 0x80;
-	return width;
+	return tp_count_characters(text, SIZE_MAX);
 }
 
 // How many bytes of the LENGTH at TEXT go on a line of WIDTH columns: up to a blank, or up to the
@@ -105,7 +102,7 @@ static size_t take_line(const char *text, size_t length, uint32_t width)
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] == ' ' && (columns <= width || !taken))
 			taken = i;
-		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+		columns += tp_begins_character(text[i]);
 		if (columns > width && taken)
 			return taken;
 	}
@@ -206,7 +203,7 @@ static void add_cut(struct tp_buf *out, const char *text, uint32_t width)
 	const uint32_t tail = all - (room - head); // where it begins
 	uint32_t at = 0;                           // letters so far
 	for (; *text; text++) {
-		const bool begins = ((unsigned char)*text & 0xc0) != 0x80;
+		const bool begins = tp_begins_character(*text);
 		if (begins && at == head)
 			tp_buf_add_string(out, ellipsis);
 		at += begins;

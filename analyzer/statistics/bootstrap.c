@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "bootstrap.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 
 // Random numbers that are the same everywhere (SplitMix64, Steele, Lea and Flood 2014), as of
@@ -23,13 +25,6 @@ static uint64_t draw(uint64_t *state, uint64_t below)
 		number = next_number(state);
 	while (number >= usable);
 	return number % below;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a;
-	const double y = *(const double *)b;
-	return (x > y) - (x < y);
 }
 
 // The value at position AT of what was drawn TIMES times each.
@@ -62,7 +57,7 @@ bool tp_bootstrap_median(
 	}
 	const bool ok = medians && times;
 	if (ok) {
-		qsort(medians, TP_BOOTSTRAP_SAMPLES, sizeof(*medians), compare);
+		qsort(medians, TP_BOOTSTRAP_SAMPLES, sizeof(*medians), tp_compare_double);
 		*low = medians[LOW];
 		*high = medians[HIGH];
 	}

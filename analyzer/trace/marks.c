@@ -47,7 +47,7 @@ struct scan {
 static uint32_t end_of_characters(const char *text, uint32_t end)
 {
 	uint32_t lead = end;
-	while (lead && end - lead < 3 && ((unsigned char)text[lead - 1] & 0xc0) == 0x80)
+	while (lead && end - lead < 3 && !tp_begins_character(text[lead - 1]))
 		lead--;
 	const unsigned char first = lead ? (unsigned char)text[lead - 1] : 0;
 	const uint32_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;

@@ -51,8 +51,7 @@ static void add_excerpt(struct tp_buf *out, const char *text)
 	for (const char *at = text; at < glob.text; at++)
 		tp_buf_add_char(out, *at == '\t' ? '\t' : ' ');
 	for (size_t i = 0; i < glob.size; i++) {
-		const bool inside =
-		    ((unsigned char)glob.text[i] & 0xc0) == 0x80; // of a UTF-8 letter
+		const bool inside = !tp_begins_character(glob.text[i]); // of a UTF-8 letter
 		if (!inside)
 			tp_buf_add_char(out, i ? '~' : '^');
 	}

@@ -53,47 +53,40 @@ static void give_signals_back(const struct signals *old)
 	}
 }
 
+struct compiler {
+	const char *program;
+	char **argv;
+	const struct signals *old;
+	sigset_t mask;
+	pid_t parent;
+};
+
+static void become(const void *context)
+{
+	const struct compiler *compiler = context;
+	give_signals_back(compiler->old);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigprocmask(SIG_SETMASK, &compiler->mask, NULL);
+	if (getppid() == compiler->parent)
+		execv(compiler->program, compiler->argv);
+}
+
 int tp_driver_spawn(const char *program, char **argv, struct tp_err *err)
 {
-	// An error of exec comes back through a pipe that exec closes.
-	int fds[2];
-	if (pipe2(fds, O_CLOEXEC))
-		return tp_err_system(err, errno, program, "cannot start the compiler"), -1;
 	struct signals old;
+	struct compiler compiler = {
+	    .program = program, .argv = argv, .old = &old, .parent = getpid()};
 	sigset_t block;
-	sigset_t mask;
 	sigemptyset(&block);
 	for (int i = 0; i < EACH; i++)
 		sigaddset(&block, to_one[i]);
-	sigprocmask(SIG_BLOCK, &block, &mask); // until the child is known to the handler
+	sigprocmask(SIG_BLOCK, &block, &compiler.mask); // until the child is known to the handler
 	take_signals(&old);
-	const pid_t parent = getpid();
-	const pid_t pid = fork();
-	if (pid == 0) {
-		give_signals_back(&old);
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		sigprocmask(SIG_SETMASK, &mask, NULL);
-		if (getppid() == parent)
-			execv(program, argv);
-		const int error = errno;
-		(void)!write(fds[1], &error, sizeof(error));
-		_exit(127);
-	}
-	int error = pid < 0 ? errno : 0;
-	child = pid;
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	close(fds[1]);
-	int status = 0;
-	if (pid > 0) {
-		ssize_t got;
-		int sent;
-		while ((got = read(fds[0], &sent, sizeof(sent))) < 0 && errno == EINTR)
-			;
-		if (got == (ssize_t)sizeof(sent))
-			error = sent;
-		status = tp_process_wait(pid);
-	}
-	close(fds[0]);
+	pid_t pid = 0;
+	const int error = tp_process_start(&pid, become, &compiler);
+	child = error ? 0 : pid;
+	sigprocmask(SIG_SETMASK, &compiler.mask, NULL);
+	const int status = error ? 0 : tp_process_wait(pid);
 	child = 0;
 	give_signals_back(&old);
 	if (error)

@@ -30,7 +30,8 @@ static void add_wrapped(struct tp_buf *text, const char *line, uint32_t width, u
 			while (size && at[size] != ' ')
 				size--;
 			if (!size)
-				for (size = room; size < strlen(at) && (at[size] & 0xc0) == 0x80;)
+				for (size = room;
+				     size < strlen(at) && !tp_begins_character(at[size]);)
 					size++;
 		}
 		if (!first)

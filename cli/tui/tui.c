@@ -361,7 +361,7 @@ static void type(struct tp_tui *tui, int key)
 	} else if (key == TP_KEY_BACKSPACE) {
 		if (!size)
 			tui->prompt = TP_TUI_NO_PROMPT;
-		while (size && ((unsigned char)tui->typed[--size] & 0xc0) == 0x80)
+		while (size && !tp_begins_character(tui->typed[--size]))
 			;
 		tui->typed[size] = '\0';
 	} else if (key == 21) { // Ctrl-U

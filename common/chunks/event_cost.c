@@ -170,13 +170,6 @@ CALLEE(call_fenced_timed, TIMED, FENCED)
 CALLEE(call_chained, NO_EVENTS, CHAINED)
 CALLEE(call_chained_timed, TIMED, CHAINED)
 
-static int compare(const void *a, const void *b)
-{
-	const double x = *(const double *)a;
-	const double y = *(const double *)b;
-	return TP_COMPARE(x, y);
-}
-
 // The part of the time that passed inside of calls, as the records in the slots say.
 static double part_of(const uint64_t *slots, uint64_t count)
 {
@@ -205,14 +198,14 @@ static inline __attribute__((always_inline)) double time_calls(
 
 static double median(double *values, size_t count)
 {
-	qsort(values, count, sizeof(values[0]), compare);
+	qsort(values, count, sizeof(values[0]), tp_compare_double);
 	return values[count / 2];
 }
 
 // The mean of the least quarter.
 static double least_quarter(double *values, int count)
 {
-	qsort(values, (size_t)count, sizeof(values[0]), compare);
+	qsort(values, (size_t)count, sizeof(values[0]), tp_compare_double);
 	const int few = count / 4 ? count / 4 : 1;
 	double sum = 0;
 	for (int i = 0; i < few; i++)

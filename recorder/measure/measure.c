@@ -5,6 +5,7 @@
 #include "measure.h"
 
 #include "common/clean.h"
+#include "common/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,8 +61,9 @@ static bool put(const char *path, int fd)
 }
 
 // In the child; errno says why it comes back.
-static void become(const struct tp_measurement *what)
+static void become(const void *context)
 {
+	const struct tp_measurement *what = context;
 	setpgid(0, 0);
 	// A program must not run on beside those of the next session if this one is killed.
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -74,37 +76,6 @@ static void become(const struct tp_measurement *what)
 	for (char *const *variable = what->variables; variable && *variable; variable++)
 		putenv(*variable);
 	execvp(what->argv[0], what->argv);
-}
-
-// Start it: its process id, or -1 and errno.
-static pid_t start(const struct tp_measurement *what, uint64_t *start_ns)
-{
-	int fds[2];
-	int error = 0;
-	if (pipe2(fds, O_CLOEXEC))
-		return -1;
-	fflush(NULL);
-	*start_ns = now_ns();
-	const pid_t pid = fork();
-	if (pid == 0) {
-		become(what);
-		error = errno;
-		const ssize_t written = write(fds[1], &error, sizeof(error));
-		_exit(written > 0 ? 127 : 126);
-	}
-	error = pid < 0 ? errno : 0;
-	close(fds[1]);
-	if (pid > 0) {
-		setpgid(pid, pid);
-		// Ends when the program has begun.
-		if (read(fds[0], &error, sizeof(error)) == (ssize_t)sizeof(error))
-			waitpid(pid, NULL, 0);
-		else
-			error = 0;
-	}
-	close(fds[0]);
-	errno = error;
-	return error ? -1 : pid;
 }
 
 struct watch {
@@ -252,8 +223,11 @@ bool tp_measure(const struct tp_measurement *what, struct tp_buf *lines)
 	take_signals();
 	if (what->measured)
 		tp_collect_start(what, lines);
-	watch.pid = start(what, &watch.start_ns);
-	const int error = errno;
+	fflush(NULL);
+	watch.start_ns = now_ns();
+	const int error = tp_process_start(&watch.pid, become, what);
+	if (error)
+		watch.pid = -1;
 	FILE *io = watch.pid > 0 && what->measured ? open_io(watch.pid) : NULL;
 	const int io_error = errno;
 	if (watch.pid > 0)

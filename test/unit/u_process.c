@@ -63,6 +63,26 @@ static void test_much(void **state)
 	tp_buf_release(&out);
 }
 
+static void become(const void *context)
+{
+	const char *const *argv = context;
+	execvp(argv[0], (char *const *)argv);
+}
+
+// The error of exec is that of the start.
+static void test_become(void **state)
+{
+	(void)state;
+	const char *const argv[] = {"sh", "-c", "exit 7", NULL};
+	const char *const missing[] = {"/does/not/exist", NULL};
+	pid_t pid = 0;
+	assert_int_equal(tp_process_start(&pid, become, argv), 0);
+	const int status = tp_process_wait(pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	assert_int_equal(tp_process_start(&pid, become, missing), ENOENT);
+	assert_int_equal(waitpid(pid, NULL, 0), -1);
+}
+
 static void test_missing(void **state)
 {
 	(void)state;
@@ -120,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_program),
 	    cmocka_unit_test(test_much),
+	    cmocka_unit_test(test_become),
 	    cmocka_unit_test(test_missing),
 	    cmocka_unit_test(test_work),
 	};

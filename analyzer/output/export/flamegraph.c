@@ -5,6 +5,7 @@
 #include "analyzer/output/format/flame_layout.h"
 #include "analyzer/output/text.h"
 #include "analyzer/output/view.h"
+#include "common/clean.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -44,7 +45,7 @@ static void add_label(struct tp_buf *out, const char *name, double width)
 	}
 	size_t size = 0;
 	for (letters--; name[size] && size + 1 < sizeof(text); size++) {
-		if (((unsigned char)name[size] & 0xc0) != 0x80 && letters-- == 0)
+		if (tp_begins_character(name[size]) && letters-- == 0)
 			break;
 		text[size] = name[size];
 	}

@@ -53,13 +53,9 @@ struct cursor {
 
 static uint64_t read_varint(struct cursor *cursor)
 {
-	uint64_t value = 0;
-	for (uint32_t shift = 0; shift < 64 && cursor->at < cursor->end; shift += 7) {
-		const uint8_t byte = *cursor->at++;
-		value |= (uint64_t)(byte & 127) << shift;
-		if (byte < 128)
-			return value;
-	}
+	uint64_t value;
+	if (tp_varint_take(&cursor->at, cursor->end, &value))
+		return value;
 	cursor->failed = true;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "parquet_encode.h"
 
 #include "common/bytes.h"
+#include "common/varint.h"
 #include "common/read_all.h"
 
 #include <errno.h>
@@ -43,15 +44,12 @@ static uint8_t read_byte(struct thrift *in)
 
 static uint64_t read_varint(struct thrift *in)
 {
-	uint64_t value = 0;
-	for (uint32_t shift = 0; shift < 64; shift += 7) {
-		const uint8_t byte = read_byte(in);
-		value |= (uint64_t)(byte & 127) << shift;
-		if (byte < 128)
-			return value;
-	}
-	in->failed = true;
-	return 0;
+	uint64_t value;
+	const uint8_t *at = in->bytes.data + in->bytes.at;
+	const bool is_whole = tp_varint_take(&at, in->bytes.data + in->bytes.size, &value);
+	in->bytes.at = (size_t)(at - in->bytes.data);
+	in->failed |= !is_whole;
+	return is_whole ? value : 0;
 }
 
 static int64_t read_number(struct thrift *in)

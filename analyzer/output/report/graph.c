@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include "analyzer/output/format/call_graph.h"
+#include "common/clean.h"
 #include "common/json.h"
 #include "common/process.h"
 #include "common/short_name.h"
@@ -50,11 +51,9 @@ struct layout {
 static double width_of(const struct tp_analysis *analysis, uint32_t function)
 {
 	struct tp_buf name;
-	double letters = 0;
 	tp_buf_init(&name);
 	tp_short_name_add(&name, analysis->functions[function].symbol.name);
-	for (size_t i = 0; i < name.size; i++)
-		letters += ((unsigned char)name.data[i] & 0xc0) != 0x80;
+	const double letters = tp_count_characters(name.data, name.size);
 	tp_buf_release(&name);
 	const double width = letters * 7 + 22;
 	return width < 176 ? 176 : width > WIDTH_MAX ? WIDTH_MAX : width;
