@@ -288,16 +288,20 @@ static char has_many; // arguments
 
 static void *see_address(void *context, const char *address, struct MHD_Connection *connection)
 {
-	(void)context;
-	(void)connection;
+	static const char answer[] =
+	    "HTTP/1.1 414 URI Too Long\r\nContent-Type: text/plain; charset=utf-8\r\n"
+	    "Connection: close\r\n\r\nmore than 4096 arguments\n";
+	const struct tp_web *web = context;
 	uint32_t count = 0;
 	for (const char *c = strchr(address, '?'); c && *c; c++)
 		count += *c == '&';
 	if (count >= TP_WEB_ARGUMENTS_MAX) {
-		// The library would have no memory for them, and close without an answer. The
-		// text is in its buffer, in which it takes the arguments apart after this.
-		for (char *c = (char *)(uintptr_t)address; *c; c++)
-			*c = *c == '&' ? '-' : *c;
+		// The library would have no memory for them, and close without an answer.
+		const union MHD_ConnectionInfo *info =
+		    web->library.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		if (info && send(info->connect_fd, answer, sizeof(answer) - 1,
+				MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+			shutdown(info->connect_fd, SHUT_WR);
 		return &has_many;
 	}
 	return strstr(address, "%00") ? &has_nul : NULL;
@@ -312,11 +316,11 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	(void)upload;
 	(void)upload_size;
 	tp_buf_init(&answer.body);
+	if (*state == &has_many)
+		return MHD_NO; // it was answered
 	enter(web, connection, ANSWERS);
 	if (*state == &has_nul)
 		refuse(&answer, MHD_HTTP_BAD_REQUEST, "%00 in an address\n");
-	else if (*state == &has_many)
-		refuse(&answer, MHD_HTTP_URI_TOO_LONG, "more than 4096 arguments\n");
 	else
 		answer_it(web, connection, url, method, &answer);
 	enter(web, connection, WRITES);
