@@ -71,6 +71,22 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+bool tp_fleet_names_add(struct tp_fleet_names *names, const char *name)
+{
+	if (!TP_GROW(names->items, names->room, names->count + UINT64_C(1)))
+		return false;
+	char *copy = strdup(name);
+	names->items[names->count] = copy;
+	names->count += copy != NULL;
+	return copy != NULL;
+}
+
+void tp_fleet_names_sort(struct tp_fleet_names *names)
+{
+	if (names->count)
+		qsort(names->items, names->count, sizeof(*names->items), compare_names);
+}
+
 int tp_fleet_names_read(
     struct tp_fleet_names *names, const char *folder, const char *prefix, struct tp_err *err)
 {
@@ -81,25 +97,25 @@ int tp_fleet_names_read(
 			   ? 0
 			   : tp_err_system(err, errno, folder, "cannot read the folder");
 	bool ok = true;
-	for (const struct dirent *entry; ok && (entry = readdir(dir));) {
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 || entry->d_name[0] == '.')
-			continue;
-		ok = TP_GROW(names->items, names->room, names->count + UINT64_C(1));
-		if (ok && (names->items[names->count] = strdup(entry->d_name)))
-			names->count++;
-		else
-			ok = false;
-	}
+	for (const struct dirent *entry; ok && (entry = readdir(dir));)
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 && entry->d_name[0] != '.')
+			ok = tp_fleet_names_add(names, entry->d_name);
 	closedir(dir);
-	if (names->count)
-		qsort(names->items, names->count, sizeof(*names->items), compare_names);
+	tp_fleet_names_sort(names);
 	return ok ? 0 : tp_err_memory(err, folder);
+}
+
+uint32_t tp_fleet_names_find(const struct tp_fleet_names *names, const char *name)
+{
+	char *const *found =
+	    names->count ? bsearch(&name, names->items, names->count, sizeof(name), compare_names)
+			 : NULL;
+	return found ? (uint32_t)(found - names->items) : names->count;
 }
 
 bool tp_fleet_names_have(const struct tp_fleet_names *names, const char *name)
 {
-	return names->count &&
-	       bsearch(&name, names->items, names->count, sizeof(name), compare_names) != NULL;
+	return tp_fleet_names_find(names, name) < names->count;
 }
 
 int tp_fleet_each_file(

@@ -130,6 +130,11 @@ struct tp_fleet_names {
 int tp_fleet_names_read(
     struct tp_fleet_names *names, const char *folder, const char *prefix, struct tp_err *err);
 void tp_fleet_names_release(struct tp_fleet_names *names);
+/* False: no memory. */
+bool tp_fleet_names_add(struct tp_fleet_names *names, const char *name);
+void tp_fleet_names_sort(struct tp_fleet_names *names);
+/* Its number; `count` if it is not there. pre: they are sorted. */
+uint32_t tp_fleet_names_find(const struct tp_fleet_names *names, const char *name);
 bool tp_fleet_names_have(const struct tp_fleet_names *names, const char *name);
 
 typedef int tp_fleet_take_file(void *context, const char *path, struct tp_err *err);

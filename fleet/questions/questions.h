@@ -39,17 +39,14 @@ void tp_fleet_chosen_add_sql(
 struct tp_fleet_tables {
 	const char *directory;
 	struct tp_fleet_chosen chosen;
+	struct tp_query *query;
 	struct tp_query_source source;
 	uint64_t wanted[TP_FLEET_TABLES]; /* columns, a bit each; day and program are behind them */
 	uint64_t filled[TP_FLEET_TABLES];
 	bool asked[TP_FLEET_TABLES]; /* a statement names it */
 	bool there[TP_FLEET_TABLES]; /* its rows are in memory */
 	struct tp_fleet_names runs;  /* that are chosen, if rows say which */
-	uint32_t runs_room;
 	bool runs_known;
-	/* What was done. */
-	uint64_t files;
-	uint64_t rows;
 };
 
 /*
@@ -58,6 +55,12 @@ struct tp_fleet_tables {
  */
 int tp_fleet_tables_add(struct tp_fleet_tables *tables, const char *directory,
     const struct tp_fleet_chosen *chosen, struct tp_query *query, struct tp_err *err);
+/*
+ * Have the columns of a table that statements have named so far, anew if they are there. 0 or a
+ * negative tp_error: it is as it was.
+ */
+int tp_fleet_tables_read(
+    struct tp_fleet_tables *tables, enum tp_fleet_table_id id, struct tp_err *err);
 void tp_fleet_tables_release(struct tp_fleet_tables *tables);
 
 /* A query that comes with us: sql/NAME.sql, whose first line says what it answers. */

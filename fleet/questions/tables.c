@@ -2,28 +2,20 @@
 // The tables of a fleet as those of SQL: files are read when a statement names their table.
 #include "questions.h"
 
-#include "analyzer/output/format/parquet_read.h"
+#include "fleet/scan.h"
 #include "analyzer/query/sql.h"
 #include "common/array.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TRIES = 3 }; // to list files that another command exchanges meanwhile
 
 // Where rows go.
 struct filling {
 	struct tp_fleet_tables *tables;
 	const struct tp_fleet_table *table;
-	uint64_t columns;
 	sqlite3 *db;
 	sqlite3_stmt *insert;
-	const char *day;
-	const char *program;
-	bool choosing; // runs are to be chosen by its rows, which go nowhere else
-	bool gone;     // a file that was listed is not there any more
 };
 
 // ---- what a statement reads
@@ -63,172 +55,106 @@ static int bind(sqlite3_stmt *insert, int at, enum tp_parquet_type type,
 	return sqlite3_bind_double(insert, at, real);
 }
 
-static int sql_fail(const struct filling *filling, const char *where, struct tp_err *err)
+static int sql_fail(const struct filling *filling, struct tp_err *err)
 {
 	const int code = sqlite3_errcode(filling->db);
-	return code == SQLITE_NOMEM       ? tp_err_memory(err, where)
+	return code == SQLITE_NOMEM       ? tp_err_memory(err, NULL)
 	       : code == SQLITE_INTERRUPT ? tp_err_set(err, TP_ERR_LIMIT, NULL, "interrupted")
-					  : tp_err_set(err, TP_ERR_LIMIT, where, "SQLite: %s",
-						sqlite3_errmsg(filling->db));
+					  : tp_err_set(err, TP_ERR_LIMIT, filling->table->name,
+						"SQLite: %s", sqlite3_errmsg(filling->db));
 }
 
-// ---- which runs
-
-// The runs of a group that are chosen, by a row of each.
-static int choose_runs_of(struct filling *filling, const struct tp_parquet_reader *reader,
-    uint32_t group, struct tp_err *err)
+static int take_rows(void *context, const struct tp_fleet_rows *rows, struct tp_err *err)
 {
-	static const char *const columns[] = {"run_id", "build_id", "git_revision", "labels"};
-	struct tp_fleet_tables *tables = filling->tables;
-	struct tp_parquet_values values[4] = {0};
-	int code = 0;
-	for (int i = 0; !code && i < 4; i++)
-		code = tp_parquet_values_read_named(
-		    &values[i], reader, group, columns[i], TP_PARQUET_TEXT, err);
-	for (uint64_t row = 0; !code && row < reader->groups[group].rows; row++) {
-		if (!tp_fleet_chosen_fits(&tables->chosen, tp_parquet_text(&values[1], row),
-			tp_parquet_text(&values[2], row), tp_parquet_text(&values[3], row)))
-			continue;
-		char *id = strdup(tp_parquet_text(&values[0], row));
-		if (id && TP_GROW(tables->runs.items, tables->runs_room,
-			      tables->runs.count + UINT64_C(1))) {
-			tables->runs.items[tables->runs.count++] = id;
-		} else {
-			free(id);
-			code = tp_err_memory(err, reader->name);
-		}
-	}
-	for (int i = 0; i < 4; i++)
-		tp_parquet_values_release(&values[i]);
-	return code;
-}
-
-// Which rows of a group are of a chosen run: NULL in *CHOSEN: all.
-static int choose_rows(const struct filling *filling, const struct tp_parquet_reader *reader,
-    uint32_t group, bool **chosen, struct tp_err *err)
-{
-	struct tp_parquet_values ids = {0};
-	const uint64_t rows = reader->groups[group].rows;
-	*chosen = NULL;
-	if (!filling->tables->runs_known)
-		return 0;
-	int code =
-	    tp_parquet_values_read_named(&ids, reader, group, "run_id", TP_PARQUET_TEXT, err);
-	bool *fits = code ? NULL : calloc(ids.text_count + (size_t)1, sizeof(*fits));
-	*chosen = fits ? calloc(rows + 1, sizeof(**chosen)) : NULL;
-	if (!code && !*chosen)
-		code = tp_err_memory(err, reader->name);
-	for (uint32_t i = 0; !code && i < ids.text_count; i++)
-		fits[i] = tp_fleet_names_have(&filling->tables->runs, ids.texts[i]);
-	for (uint64_t row = 0; !code && ids.numbers && row < rows; row++)
-		(*chosen)[row] = tp_parquet_has(&ids, row) && fits[ids.numbers[row]];
-	free(fits);
-	tp_parquet_values_release(&ids);
-	return code;
-}
-
-// ---- rows of files
-
-static int take_group(struct filling *filling, const struct tp_parquet_reader *reader,
-    uint32_t group, struct tp_err *err)
-{
+	const struct filling *filling = context;
 	const struct tp_fleet_table *table = filling->table;
-	struct tp_parquet_values *values = calloc(table->count, sizeof(*values));
-	bool *chosen = NULL;
-	int code = values ? choose_rows(filling, reader, group, &chosen, err)
-			  : tp_err_memory(err, reader->name);
-	for (uint32_t i = 0; !code && i < table->count; i++) {
-		if (!(filling->columns >> i & 1))
-			continue;
-		// An older version does not have it: NULL.
-		code = tp_parquet_values_read_named(
-		    &values[i], reader, group, table->columns[i].name, table->columns[i].type, err);
-	}
-	for (uint64_t row = 0; !code && row < reader->groups[group].rows; row++) {
+	const int count = (int)table->count;
+	sqlite3_clear_bindings(filling->insert);
+	if (sqlite3_bind_text(filling->insert, count + 1, rows->day, -1, SQLITE_STATIC) ||
+	    sqlite3_bind_text(filling->insert, count + 2, rows->program, -1, SQLITE_STATIC))
+		return sql_fail(filling, err);
+	for (uint64_t row = 0; row < rows->count; row++) {
 		int failed = SQLITE_OK;
-		if (chosen && !chosen[row])
+		if (rows->runs && rows->runs[row] == TP_FLEET_NO_RUN)
 			continue;
 		for (uint32_t i = 0; !failed && i < table->count; i++)
-			if (values[i].numbers)
+			if (rows->columns[i].numbers)
 				failed = bind(filling->insert, (int)i + 1, table->columns[i].type,
-				    &values[i], row);
+				    &rows->columns[i], row);
 		if (!failed && sqlite3_step(filling->insert) != SQLITE_DONE)
 			failed = SQLITE_ERROR;
-		if (failed)
-			code = sql_fail(filling, reader->name, err);
 		sqlite3_reset(filling->insert);
+		if (failed)
+			return sql_fail(filling, err);
 	}
-	for (uint32_t i = 0; values && i < table->count; i++)
-		tp_parquet_values_release(&values[i]);
-	free(values);
-	free(chosen);
-	filling->tables->rows += code ? 0 : reader->groups[group].rows;
-	return code;
+	return 0;
 }
 
-static int take_file(void *context, const char *path, struct tp_err *err)
-{
-	struct filling *filling = context;
-	struct tp_parquet_reader reader;
-	int code = tp_parquet_reader_open(&reader, path, err);
-	filling->tables->files += !code;
-	for (uint32_t group = 0; !code && filling->choosing && group < reader.group_count; group++)
-		code = choose_runs_of(filling, &reader, group, err);
-	if (filling->choosing) {
-		tp_parquet_reader_close(&reader);
-		return code;
-	}
-	sqlite3_clear_bindings(filling->insert);
-	const int count = (int)filling->table->count;
-	if (!code &&
-	    (sqlite3_bind_text(filling->insert, count + 1, filling->day, -1, SQLITE_STATIC) ||
-		sqlite3_bind_text(filling->insert, count + 2, filling->program, -1, SQLITE_STATIC)))
-		code = sql_fail(filling, path, err);
-	for (uint32_t group = 0; !code && group < reader.group_count; group++)
-		code = take_group(filling, &reader, group, err);
-	tp_parquet_reader_close(&reader);
-	return code;
-}
+// ---- which rows
 
-// ---- folders
-
-static bool is_chosen_day(const struct tp_fleet_chosen *chosen, const char *day)
+static bool wants(void *context, const char *day, const char *program, const char *run)
 {
-	return (!chosen->day_from || strcmp(day, chosen->day_from) >= 0) &&
+	const struct tp_fleet_chosen *chosen = &((struct filling *)context)->tables->chosen;
+	bool found = !chosen->program_count || !program;
+	(void)run;
+	for (uint32_t i = 0; !found && i < chosen->program_count; i++)
+		found = strcmp(program, chosen->programs[i]) == 0;
+	return found && (!chosen->day_from || strcmp(day, chosen->day_from) >= 0) &&
 	       (!chosen->day_to || strcmp(day, chosen->day_to) <= 0);
 }
 
-static bool is_chosen_program(const struct tp_fleet_chosen *chosen, const char *program)
+static uint32_t number_of_run(void *context, const char *run_id)
 {
-	bool found = !chosen->program_count;
-	for (uint32_t i = 0; i < chosen->program_count; i++)
-		found |= strcmp(program, chosen->programs[i]) == 0;
-	return found;
+	const struct filling *filling = context;
+	return tp_fleet_names_have(&filling->tables->runs, run_id) ? 0 : TP_FLEET_NO_RUN;
 }
 
-// The folders in FOLDER whose names begin with the prefix of LEVEL, and their contents.
-static int take_folders(struct filling *filling, const char *folder, int level, struct tp_err *err)
+static const char *const choosing[] = {"run_id", "build_id", "git_revision", "labels"};
+
+// The runs of a group that are chosen, by a row of each.
+static int choose_runs_of(void *context, const struct tp_fleet_rows *rows, struct tp_err *err)
 {
-	static const char *const prefixes[] = {"day=", "program=", "run="};
-	const struct tp_fleet_chosen *chosen = &filling->tables->chosen;
-	struct tp_fleet_names names;
-	char path[TP_FLEET_PATH];
-	char value[TP_FLEET_NAME];
-	int code = tp_fleet_names_read(&names, folder, prefixes[level], err);
-	for (uint32_t i = 0; !code && i < names.count; i++) {
-		tp_fleet_decode(value, names.items[i] + strlen(prefixes[level]));
-		if ((level == 0 && !is_chosen_day(chosen, value)) ||
-		    (level == 1 && !is_chosen_program(chosen, value)))
+	const struct filling *filling = context;
+	struct tp_fleet_tables *tables = filling->tables;
+	const struct tp_parquet_values none = {0};
+	const struct tp_parquet_values *columns[4] = {&none, &none, &none, &none};
+	for (uint32_t i = 0; i < filling->table->count; i++)
+		for (int j = 0; j < 4; j++)
+			if (strcmp(filling->table->columns[i].name, choosing[j]) == 0)
+				columns[j] = &rows->columns[i];
+	for (uint64_t row = 0; row < rows->count; row++) {
+		if (!tp_fleet_chosen_fits(&tables->chosen, tp_parquet_text(columns[1], row),
+			tp_parquet_text(columns[2], row), tp_parquet_text(columns[3], row)))
 			continue;
-		filling->day = level == 0 ? value : filling->day;
-		filling->program = level == 1 ? value : filling->program;
-		code = tp_fleet_path(path, err, "%s/%s", folder, names.items[i]);
-		if (!code)
-			code = level == 2 ? tp_fleet_each_file(
-						path, take_file, filling, &filling->gone, err)
-					  : take_folders(filling, path, level + 1, err);
+		if (!tp_fleet_names_add(&tables->runs, tp_parquet_text(columns[0], row)))
+			return tp_err_memory(err, NULL);
 	}
-	tp_fleet_names_release(&names);
+	return 0;
+}
+
+// Sets of experiments have an id of their own, and rows that say the same of them. A run that is
+// found twice is chosen once.
+static int choose_runs(struct tp_fleet_tables *tables, struct tp_err *err)
+{
+	static const enum tp_fleet_table_id ids[] = {TP_FLEET_RUNS, TP_FLEET_EXPERIMENTS};
+	int code = 0;
+	for (size_t i = 0; !code && i < sizeof(ids) / sizeof(ids[0]); i++) {
+		struct filling filling = {.tables = tables, .table = &tp_fleet_tables[ids[i]]};
+		struct tp_fleet_scan scan = {
+		    .directory = tables->directory,
+		    .table = ids[i],
+		    .wants = wants,
+		    .take = choose_runs_of,
+		    .context = &filling,
+		};
+		for (uint32_t j = 0; j < filling.table->count; j++)
+			for (int k = 0; k < 4; k++)
+				if (strcmp(filling.table->columns[j].name, choosing[k]) == 0)
+					scan.columns |= UINT64_C(1) << j;
+		code = tp_fleet_scan(&scan, err);
+	}
+	tp_fleet_names_sort(&tables->runs);
+	tables->runs_known = !code;
 	return code;
 }
 
@@ -249,74 +175,46 @@ static sqlite3_stmt *prepare_insert(sqlite3 *db, const struct tp_fleet_table *ta
 	return insert;
 }
 
+static int begin(void *context, struct tp_err *err)
+{
+	const struct filling *filling = context;
+	sqlite3_exec(filling->db, "ROLLBACK", NULL, NULL, NULL); // of a try before this
+	return tp_sql_run(
+		   filling->tables->query, "BEGIN; DELETE FROM main.%s", filling->table->name)
+		   ? sql_fail(filling, err)
+		   : 0;
+}
+
 static int fill_table(
     struct tp_fleet_tables *tables, int id, struct tp_query *query, struct tp_err *err)
 {
-	char folder[TP_FLEET_PATH];
-	struct filling filling = {.tables = tables,
-	    .table = &tp_fleet_tables[id],
+	struct filling filling = {.tables = tables, .table = &tp_fleet_tables[id], .db = query->db};
+	struct tp_fleet_scan scan = {
+	    .directory = tables->directory,
+	    .table = (enum tp_fleet_table_id)id,
 	    .columns = tables->wanted[id],
-	    .db = query->db};
-	int code = tp_fleet_path(folder, err, "%s/%s", tables->directory, tp_fleet_tables[id].name);
-	if (code)
-		return code;
+	    .wants = wants,
+	    .run = tables->runs_known ? number_of_run : NULL,
+	    .begin = begin,
+	    .take = take_rows,
+	    .context = &filling,
+	};
 	filling.insert = prepare_insert(query->db, filling.table);
-	if (!filling.insert)
-		code = sql_fail(&filling, folder, err);
-	for (int i = 0; i < TRIES; i++) {
-		filling.gone = false;
-		if (!code && tp_sql_run(query, "BEGIN; DELETE FROM main.%s", filling.table->name))
-			code = sql_fail(&filling, folder, err);
-		if (!code)
-			code = take_folders(&filling, folder, 0, err);
-		if (!sqlite3_get_autocommit(query->db) && tp_sql_run(query, "COMMIT") && !code)
-			code = sql_fail(&filling, folder, err);
-		if (!code || !filling.gone)
-			break;
-		code = i + 1 < TRIES ? 0 : code;
-	}
+	int code = filling.insert ? tp_fleet_scan(&scan, err) : sql_fail(&filling, err);
+	if (!code && tp_sql_run(query, "COMMIT"))
+		code = sql_fail(&filling, err);
+	if (code)
+		tp_sql_run(query, "ROLLBACK");
 	sqlite3_finalize(filling.insert);
 	tables->there[id] = !code;
 	tables->filled[id] = tables->wanted[id];
 	return code;
 }
 
-static int compare_ids(const void *a, const void *b)
+int tp_fleet_tables_read(
+    struct tp_fleet_tables *tables, enum tp_fleet_table_id id, struct tp_err *err)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-// Sets of experiments have an id of their own, and rows that say the same of them.
-static int choose_runs(struct tp_fleet_tables *tables, struct tp_err *err)
-{
-	static const enum tp_fleet_table_id ids[] = {TP_FLEET_RUNS, TP_FLEET_EXPERIMENTS};
-	char folder[TP_FLEET_PATH];
-	int code = 0;
-	for (int i = 0; i < TRIES; i++) {
-		bool gone = false;
-		tp_fleet_names_release(&tables->runs);
-		tables->runs_room = 0;
-		for (size_t j = 0; !code && j < sizeof(ids) / sizeof(ids[0]); j++) {
-			struct filling filling = {
-			    .tables = tables,
-			    .table = &tp_fleet_tables[ids[j]],
-			    .choosing = true,
-			};
-			code = tp_fleet_path(
-			    folder, err, "%s/%s", tables->directory, filling.table->name);
-			if (!code)
-				code = take_folders(&filling, folder, 0, err);
-			gone |= filling.gone;
-		}
-		if (!code || !gone)
-			break;
-		code = i + 1 < TRIES ? 0 : code;
-	}
-	if (tables->runs.count)
-		qsort(tables->runs.items, tables->runs.count, sizeof(*tables->runs.items),
-		    compare_ids);
-	tables->runs_known = !code;
-	return code;
+	return fill_table(tables, (int)id, tables->query, err);
 }
 
 static int fill(void *context, struct tp_query *query, struct tp_err *err)
@@ -354,6 +252,7 @@ int tp_fleet_tables_add(struct tp_fleet_tables *tables, const char *directory,
 	*tables = (struct tp_fleet_tables){
 	    .directory = directory,
 	    .chosen = *chosen,
+	    .query = query,
 	    .source = {tables, "; 'teeperf fleet schema' lists them", reads, fill},
 	};
 	int code = tp_fleet_check(directory, err);

@@ -1,137 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The runs of a fleet, read again when their files have changed.
+// The runs of a fleet, read again when their files have changed, and sets of them.
 #include "store.h"
 
-#include "analyzer/output/format/parquet_read.h"
-#include "common/array.h"
 #include "common/hash.h"
 
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
-// ---- the table
+#define TP_SERVE_SQL(name, text) const char tp_serve_sql_##name[] = text;
+#include "serve_sql.inc"
 
-enum {
-	RUN_ID,
-	HOST,
-	BUILD_ID,
-	GIT_REVISION,
-	LABELS,
-	TRACE,
-	COMMAND,
-	UNIT,
-	FIRST_NUMBER,
-	NUMBERS = 11,
-};
+// Of a fleet's runs and of sums: a table that says more is damaged, or of too many runs.
+#define DATABASE_MAX (UINT64_C(3) << 30)
 
-static int begin_runs(void *context, struct tp_err *err)
+// ---- statements
+
+static int fail(const struct tp_serve_store *store, struct tp_err *err)
 {
-	struct tp_serve_runs *runs = context;
-	(void)err;
-	runs->count = 0;
-	tp_arena_release(&runs->texts);
-	tp_arena_init(&runs->texts);
-	runs->text_bytes = 0;
-	return 0;
+	const int code = sqlite3_errcode(store->query->db);
+	return code == SQLITE_NOMEM       ? tp_err_memory(err, NULL)
+	       : code == SQLITE_INTERRUPT ? tp_err_set(err, TP_ERR_LIMIT, NULL, "interrupted")
+	       : code == SQLITE_FULL
+		   ? tp_err_set(err, TP_ERR_LIMIT, NULL,
+			 "these runs need more than %d GiB of memory: choose fewer, or remove old "
+			 "ones with 'teeperf fleet expire'",
+			 (int)(DATABASE_MAX >> 30))
+		   : tp_err_set(
+			 err, TP_ERR_LIMIT, NULL, "SQLite: %s", sqlite3_errmsg(store->query->db));
 }
 
-const char *tp_serve_copy(
-    struct tp_arena *texts, uint64_t *bytes, const char *text, struct tp_err *err)
+sqlite3_stmt *tp_serve_prepare(
+    struct tp_serve_store *store, const char *sql, const char **tail, struct tp_err *err)
 {
-	const size_t size = strlen(text);
-	if (!size)
-		return "";
-	if (size >= TP_SERVE_TEXTS_MAX - *bytes) {
-		tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "names, labels and commands of more than %d MiB: "
-		    "a table of the fleet is damaged",
-		    TP_SERVE_TEXTS_MAX >> 20);
-		return NULL;
+	sqlite3_stmt *statement = NULL;
+	if (sqlite3_prepare_v2(store->query->db, sql, -1, &statement, tail))
+		fail(store, err);
+	return statement;
+}
+
+int tp_serve_step(struct tp_serve_store *store, sqlite3_stmt *statement, struct tp_err *err)
+{
+	const int code = sqlite3_step(statement);
+	return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : fail(store, err);
+}
+
+int tp_serve_run(
+    struct tp_serve_store *store, int64_t *number, struct tp_err *err, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	char *sql = sqlite3_vmprintf(format, args);
+	va_end(args);
+	int code = sql ? 0 : tp_err_memory(err, NULL);
+	for (const char *at = sql; !code && *at;) {
+		sqlite3_stmt *statement = NULL;
+		code = sqlite3_prepare_v2(store->query->db, at, -1, &statement, &at)
+			   ? fail(store, err)
+			   : 0;
+		const int found = statement ? tp_serve_step(store, statement, err) : 0;
+		if (number)
+			*number = found > 0 ? sqlite3_column_int64(statement, 0) : 0;
+		code = found < 0 ? found : code;
+		sqlite3_finalize(statement);
 	}
-	const char *copied = tp_arena_copy(texts, text, size);
-	if (!copied)
-		tp_err_memory(err, NULL);
-	*bytes += size + 1;
-	return copied;
+	sqlite3_free(sql);
+	return code;
 }
 
-static const char *copy(struct tp_serve_runs *runs, const char *text, struct tp_err *err)
-{
-	return tp_serve_copy(&runs->texts, &runs->text_bytes, text, err);
-}
-
-static int take_runs(void *context, const struct tp_serve_rows *rows, struct tp_err *err)
-{
-	struct tp_serve_runs *runs = context;
-	const char *day = copy(runs, rows->day, err);
-	const char *program = day ? copy(runs, rows->program, err) : NULL;
-	if (!program)
-		return err->code;
-	if (rows->count > TP_SERVE_RUNS_MAX - runs->count)
-		return tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "more than %d runs: 'teeperf fleet expire' removes old ones",
-		    TP_SERVE_RUNS_MAX);
-	if (!TP_GROW(runs->items, runs->room, runs->count + rows->count))
-		return tp_err_memory(err, NULL);
-	for (uint64_t row = 0; row < rows->count; row++) {
-		struct tp_serve_run run = {.day = day, .program = program};
-		const char **texts[] = {&run.run_id, &run.host, &run.build_id, &run.git_revision,
-		    &run.labels, &run.trace, &run.command, &run.unit};
-		struct tp_serve_number *numbers[NUMBERS] = {&run.start_unix_ns, &run.duration_ns,
-		    &run.processor_ns, &run.processor_delay_ns, &run.self_ns, &run.cost_ns,
-		    &run.events, &run.calls, &run.threads, &run.missing_events, &run.complete};
-		for (uint32_t i = 0; i < FIRST_NUMBER; i++) {
-			*texts[i] = copy(runs, tp_parquet_text(&rows->columns[i], row), err);
-			if (!*texts[i])
-				return err->code;
-		}
-		for (uint32_t i = 0; i < NUMBERS; i++) {
-			const struct tp_parquet_values *values = &rows->columns[FIRST_NUMBER + i];
-			numbers[i]->known = tp_parquet_has(values, row);
-			numbers[i]->value = numbers[i]->known ? values->numbers[row] : 0;
-		}
-		runs->items[runs->count++] = run;
-	}
-	return 0;
-}
-
-static int compare_runs(const void *a, const void *b)
-{
-	const struct tp_serve_run *x = a;
-	const struct tp_serve_run *y = b;
-	const int by_start = TP_COMPARE(x->start_unix_ns.value, y->start_unix_ns.value);
-	return by_start ? by_start : strcmp(x->run_id, y->run_id);
-}
-
-static bool index_runs(struct tp_serve_runs *runs)
-{
-	if (!tp_index_init(&runs->by_id, runs->count))
-		return false;
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < runs->count; i++) {
-		uint32_t *slot = tp_index_first(&runs->by_id, tp_hash_text(runs->items[i].run_id));
-		while (*slot && strcmp(runs->items[*slot - 1].run_id, runs->items[i].run_id) != 0)
-			slot = tp_index_next(&runs->by_id, slot);
-		// A run that is there twice is damage: it counts once.
-		if (*slot)
-			continue;
-		runs->items[kept++] = runs->items[i];
-		*slot = kept;
-	}
-	runs->count = kept;
-	return true;
-}
-
-static void release_runs(struct tp_serve_runs *runs)
-{
-	free(runs->items);
-	tp_index_release(&runs->by_id);
-	tp_arena_release(&runs->texts);
-	*runs = (struct tp_serve_runs){0};
-}
-
-// ---- whether they have changed
+// ---- runs
 
 static int add_state(uint64_t *state, const char *folder, int depth, struct tp_err *err)
 {
@@ -154,51 +91,136 @@ static int add_state(uint64_t *state, const char *folder, int depth, struct tp_e
 
 int tp_serve_store_refresh(struct tp_serve_store *store, struct tp_err *err)
 {
-	static const struct tp_serve_scan scan = {
-	    .table = TP_FLEET_RUNS,
-	    .columns = {"run_id", "host", "build_id", "git_revision", "labels", "trace", "command",
-		"unit", "start_unix_ns", "duration_ns", "processor_ns", "processor_delay_ns",
-		"self_ns", "cost_ns", "events", "calls", "threads", "missing_events", "complete"},
-	    .begin = begin_runs,
-	    .take = take_runs,
-	};
-	struct tp_serve_runs runs = {0};
-	struct tp_serve_scan mine = scan;
 	char folder[TP_FLEET_PATH];
 	uint64_t state = TEEPERF_HASH_START;
-	mine.context = &runs;
-	tp_arena_init(&runs.texts);
-	int code = tp_fleet_path(folder, err, "%s/runs", store->directory);
+	int code = tp_fleet_path(folder, err, "%s/runs", store->tables.directory);
 	if (!code)
 		code = add_state(&state, folder, 0, err);
-	if (code || (store->has_runs && state == store->runs_state))
+	if (code || state == store->runs_state)
 		return code;
-	code = tp_serve_store_scan(store, &mine, NULL, err);
-	if (!code && runs.count)
-		qsort(runs.items, runs.count, sizeof(*runs.items), compare_runs);
-	if (!code && !index_runs(&runs))
-		code = tp_err_memory(err, store->directory);
-	if (code) {
-		release_runs(&runs);
-		return code;
-	}
-	release_runs(&store->runs);
-	store->runs = runs;
-	store->has_runs = true;
-	store->runs_state = state;
-	store->generation++;
-	return 0;
+	code = tp_fleet_tables_read(&store->tables, TP_FLEET_RUNS, err);
+	// A run that is there twice is damage: it counts once.
+	if (!code)
+		code = tp_serve_run(store, NULL, err,
+		    "DELETE FROM runs WHERE rowid NOT IN (SELECT min(rowid) FROM runs GROUP BY "
+		    "run_id)");
+	if (!code)
+		store->runs_state = state;
+	return code;
 }
 
-void tp_serve_store_init(struct tp_serve_store *store, const char *directory, uint64_t memory_limit)
+int tp_serve_store_init(
+    struct tp_serve_store *store, const char *directory, uint64_t memory_limit, struct tp_err *err)
 {
-	*store = (struct tp_serve_store){.directory = directory, .memory_limit = memory_limit};
-	tp_arena_init(&store->runs.texts);
+	const struct tp_query_options options = {0};
+	const struct tp_fleet_chosen all = {0};
+	*store = (struct tp_serve_store){.memory_limit = memory_limit};
+	int code = tp_query_open(&store->query, &options, err);
+	if (!code)
+		code = tp_fleet_tables_add(&store->tables, directory, &all, store->query, err);
+	// Columns of runs are read that these name. Later statements are not seen by the tables.
+	for (const char *at = tp_serve_sql_runs; !code && *at;) {
+		sqlite3_stmt *statement = tp_serve_prepare(store, at, &at, err);
+		code = statement || !*at ? 0 : err->code; // behind the last one is nothing
+		sqlite3_finalize(statement);
+	}
+	if (store->query)
+		tp_query_set_source(store->query, NULL);
+	if (!code)
+		code = tp_serve_run(store, NULL, err, "PRAGMA max_page_count = %lld; %s",
+		    (long long)(DATABASE_MAX / 4096), tp_serve_sql_schema);
+	return code;
+}
+
+void tp_serve_store_stop(struct tp_serve_store *store)
+{
+	atomic_store(&store->stop, true);
+	tp_query_interrupt(store->query);
 }
 
 void tp_serve_store_release(struct tp_serve_store *store)
 {
-	store->memory_limit = 0;
-	tp_serve_store_done(store);
-	release_runs(&store->runs);
+	tp_query_close(store->query);
+	tp_fleet_tables_release(&store->tables);
+}
+
+// ---- sets
+
+static bool is_day(const char *text, size_t size)
+{
+	return size == 10 && strspn(text, "0123456789-") >= 10 && text[4] == '-' && text[7] == '-';
+}
+
+static int add_wish(struct tp_serve_store *store, sqlite3_stmt *insert, int side,
+    const struct tp_serve_wish *wish, struct tp_err *err)
+{
+	const char *value = wish->value;
+	const char *dots = strstr(value, "..");
+	const size_t size = dots ? (size_t)(dots - value) : strlen(value);
+	if (strcmp(wish->criterion, "day") == 0 &&
+	    (!is_day(value, size) || (dots && !is_day(dots + 2, strlen(dots + 2)))))
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL,
+		    "'%s' is not a day such as 2026-11-26, or two with '..' between them", value);
+	if (strcmp(wish->criterion, "label") == 0 && !strchr(value, '='))
+		return tp_err_set(err, TP_ERR_SYNTAX, NULL, "'%s' is not a label KEY=VALUE", value);
+	sqlite3_bind_int(insert, 1, side);
+	sqlite3_bind_text(insert, 2, wish->criterion, -1, SQLITE_STATIC);
+	sqlite3_bind_text(insert, 3, value, -1, SQLITE_STATIC);
+	const int code = tp_serve_step(store, insert, err);
+	sqlite3_reset(insert);
+	return code;
+}
+
+// Whether each run that is named is there.
+static int check_runs(struct tp_serve_store *store, int side, struct tp_err *err)
+{
+	sqlite3_stmt *ask = tp_serve_prepare(store,
+	    "SELECT value FROM wishes WHERE side = ? AND criterion IN ('run', 'not') AND value NOT "
+	    "IN (SELECT run_id FROM runs)",
+	    NULL, err);
+	sqlite3_bind_int(ask, 1, side);
+	int code = ask ? tp_serve_step(store, ask, err) : err->code;
+	if (code > 0)
+		code =
+		    tp_err_set(err, TP_ERR_NOT_FOUND, NULL, "unknown run '%s': it may have expired",
+			(const char *)sqlite3_column_text(ask, 0));
+	sqlite3_finalize(ask);
+	return code;
+}
+
+int tp_serve_choose(struct tp_serve_store *store, int side, const struct tp_serve_wish *wishes,
+    uint32_t count, uint64_t hash[2], struct tp_err *err)
+{
+	int code = tp_serve_run(store, NULL, err,
+	    "DELETE FROM wishes WHERE side = %d; DELETE FROM chosen WHERE side = %d", side, side);
+	sqlite3_stmt *insert =
+	    code ? NULL : tp_serve_prepare(store, "INSERT INTO wishes VALUES(?, ?, ?)", NULL, err);
+	sqlite3_stmt *choose =
+	    insert ? tp_serve_prepare(store, tp_serve_sql_choose, NULL, err) : NULL;
+	sqlite3_stmt *ask = choose ? tp_serve_prepare(store,
+					 "SELECT run_id FROM runs WHERE rowid IN (SELECT run FROM "
+					 "chosen WHERE side = ?) ORDER BY start_unix_ns, run_id",
+					 NULL, err)
+				   : NULL;
+	code = ask ? 0 : err->code;
+	for (uint32_t i = 0; !code && i < count; i++)
+		code = add_wish(store, insert, side, &wishes[i], err);
+	if (!code)
+		code = check_runs(store, side, err);
+	sqlite3_bind_int(choose, 1, side);
+	if (!code)
+		code = tp_serve_step(store, choose, err);
+	sqlite3_bind_int(ask, 1, side);
+	hash[0] = TEEPERF_HASH_START;
+	hash[1] = ~TEEPERF_HASH_START;
+	while (!code && (code = tp_serve_step(store, ask, err)) > 0) {
+		code = 0;
+		for (int i = 0; i < 2; i++)
+			hash[i] =
+			    tp_hash_string(hash[i], (const char *)sqlite3_column_text(ask, 0));
+	}
+	sqlite3_finalize(insert);
+	sqlite3_finalize(choose);
+	sqlite3_finalize(ask);
+	return code;
 }

@@ -1,574 +1,586 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The sums of a set of runs: read once, and kept while there is room.
+// The sums of a set of runs: read from its files once, put into the database, and kept there while
+// there is room.
 #include "store.h"
 
-#include "analyzer/output/format/parquet_read.h"
+#include "fleet/scan.h"
 #include "common/array.h"
+#include "common/index.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-static uint32_t hash_key(const struct tp_serve_sums *sums, int64_t key)
-{
-	const uint64_t half = (uint64_t)key * sums->secret;
-	return (uint32_t)(((half ^ half >> 32) * sums->secret) >> 32);
-}
-
-static uint32_t hash_function(const void *sums, uint32_t number)
-{
-	const struct tp_serve_sums *it = sums;
-	return hash_key(it, it->functions[number - 1].key);
-}
-
-static uint32_t hash_path(const void *sums, uint32_t number)
-{
-	const struct tp_serve_sums *it = sums;
-	return hash_key(it, it->paths[number - 1].key);
-}
-
-static int64_t bucket_key(uint32_t function, int32_t bucket)
-{
-	return (int64_t)((uint64_t)function << 32 | (uint32_t)bucket);
-}
-
-static uint32_t hash_bucket(const void *sums, uint32_t number)
-{
-	const struct tp_serve_sums *it = sums;
-	const struct tp_serve_bucket *bucket = &it->buckets[number - 1];
-	return hash_key(it, bucket_key(bucket->function, bucket->bucket));
-}
-
-// Take the extremes of a row into *MIN and *MAX, if it has them.
-static void take_extremes(uint64_t *min, uint64_t *max, const struct tp_parquet_values *mins,
-    const struct tp_parquet_values *maxs, uint64_t row)
-{
-	if (!tp_parquet_has(mins, row))
-		return;
-	const uint64_t least = tp_serve_count(mins, row);
-	const uint64_t most = tp_serve_count(maxs, row);
-	*min = least < *min ? least : *min;
-	*max = most > *max ? most : *max;
-}
-
-// ---- functions
-
-uint32_t tp_serve_sums_find(const struct tp_serve_sums *sums, int64_t key)
-{
-	if (!sums->functions_by_key.slots)
-		return TP_SERVE_NONE;
-	const uint32_t *slot = tp_index_first(&sums->functions_by_key, hash_key(sums, key));
-	while (*slot && sums->functions[*slot - 1].key != key)
-		slot = tp_index_next(&sums->functions_by_key, slot);
-	return *slot ? *slot - 1 : TP_SERVE_NONE;
-}
-
 enum {
-	F_KEY,
-	F_NAME,
-	F_MODULE,
-	F_FILE,
-	F_LINE,
-	F_CALLS,
-	F_TIMED,
-	F_SELF,
-	F_INCLUSIVE,
-	F_TOTAL,
-	F_MIN,
-	F_MAX,
-	F_CPU,
+	ROWS_MAX = 16 << 20, // of the sums of a set
+	TEXTS_MAX = 1 << 29, // bytes of them
+	COLUMNS_MAX = 24,
 };
 
-// The function of KEY, made if it is not there; its texts are those of the first row that has it.
-static struct tp_serve_function *have_function(
-    struct tp_serve_sums *sums, const struct tp_serve_rows *rows, uint64_t row, struct tp_err *err)
-{
-	const struct tp_parquet_values *columns = rows->columns;
-	const int64_t key = tp_parquet_has(&columns[F_KEY], row) ? columns[F_KEY].numbers[row] : 0;
-	uint32_t found = tp_serve_sums_find(sums, key);
-	if (found != TP_SERVE_NONE)
-		return &sums->functions[found];
-	if (sums->function_count == TP_SERVE_PATHS_MAX) {
-		tp_err_set(err, TP_ERR_LIMIT, NULL,
-		    "these runs have more than %d different functions: choose fewer",
-		    TP_SERVE_PATHS_MAX);
-		return NULL;
+// ---- columns of sums
+
+enum operation {
+	TEXT,  // the first one
+	FIRST, // the first number but 0
+	ROWS,  // how many there are
+	KNOWN, // how many have it
+	SUM,
+	MIN,
+	MAX,  // of those that have `other`
+	MEAN, // of a timed call; three columns: runs, their mean, sum of squared differences
+};
+
+struct rule {
+	enum operation operation;
+	const char *column;
+	const char *other; // SUM: where COLUMN is not known
+};
+
+// Rules for a table of the fleet, whose sums have these columns in the database behind the set.
+struct shape {
+	enum tp_fleet_table_id table;
+	const char *keys[2]; // the second one may be NULL
+	struct rule rules[COLUMNS_MAX];
+	const char *insert;
+};
+
+static const struct shape functions = {
+    TP_FLEET_FUNCTIONS,
+    {"fn_key", NULL},
+    {{TEXT, "function", NULL}, {TEXT, "module", NULL}, {TEXT, "file", NULL}, {FIRST, "line", NULL},
+	{ROWS, "fn_key", NULL}, {SUM, "calls", NULL}, {SUM, "timed_calls", NULL},
+	{SUM, "self_ns", NULL}, {SUM, "self_cpu_ns", "self_ns"}, {SUM, "inclusive_ns", NULL},
+	{SUM, "total_ns", NULL}, {MIN, "min_ns", NULL}, {MAX, "max_ns", "min_ns"},
+	{KNOWN, "self_ns", NULL}, {KNOWN, "self_cpu_ns", NULL}, {MEAN, "self_ns", NULL},
+	{MEAN, "self_cpu_ns", NULL}},
+    "INSERT INTO sum_functions VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+};
+static const struct shape buckets = {
+    TP_FLEET_HISTOGRAMS,
+    {"fn_key", "bucket"},
+    {{FIRST, "value_ns", NULL}, {SUM, "calls", NULL}},
+    "INSERT INTO sum_buckets VALUES(?,?,?,?,?)",
+};
+// Two tables give the columns of paths: these come first in both.
+#define OF_PATHS                                                                          \
+	{FIRST, "fn_key", NULL}, {FIRST, "recursion", NULL}, {FIRST, "parent_key", NULL}, \
+	{                                                                                 \
+		FIRST, "depth", NULL                                                      \
 	}
-	if (!TP_GROW(sums->functions, sums->function_room, sums->function_count + UINT64_C(1)) ||
-	    !tp_index_reserve(&sums->functions_by_key, sums->function_count, hash_function, sums)) {
-		tp_err_memory(err, NULL);
-		return NULL;
-	}
-	struct tp_serve_function made = {.key = key, .min_ns = UINT64_MAX};
-	const char **texts[] = {&made.name, &made.module, &made.file};
-	for (uint32_t i = 0; i < 3; i++) {
-		*texts[i] = tp_serve_copy(&sums->texts, &sums->text_bytes,
-		    tp_parquet_text(&columns[F_NAME + i], row), err);
-		if (!*texts[i])
-			return NULL;
-	}
-	if (tp_parquet_has(&columns[F_LINE], row))
-		made.line = columns[F_LINE].numbers[row];
-	uint32_t *slot = tp_index_first(&sums->functions_by_key, hash_key(sums, key));
-	while (*slot)
-		slot = tp_index_next(&sums->functions_by_key, slot);
-	sums->functions[sums->function_count++] = made;
-	*slot = sums->function_count;
-	return &sums->functions[sums->function_count - 1];
-}
+static const struct shape profile = {
+    TP_FLEET_PROFILE,
+    {"path_key", NULL},
+    {OF_PATHS, {SUM, "calls", NULL}, {SUM, "self_ns", NULL}, {MIN, "min_ns", NULL},
+	{MAX, "max_ns", "min_ns"}},
+    "INSERT INTO sum_paths VALUES(?,?,?,?,?,?,?,?,?,?,NULL,NULL)",
+};
+static const struct shape paths = {TP_FLEET_PATHS, {"path_key", NULL}, {OF_PATHS}, NULL};
 
-// B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962.
-static void add_value(struct tp_serve_mean *mean, double x)
-{
-	const double before = x - mean->mean;
-	mean->n++;
-	mean->mean += before / (double)mean->n;
-	mean->spread += before * (x - mean->mean);
-}
+union cell {
+	int64_t number;
+	double real;
+	const char *text;
+};
 
-static int take_functions(void *context, const struct tp_serve_rows *rows, struct tp_err *err)
-{
-	struct tp_serve_sums *sums = context;
-	const struct tp_parquet_values *columns = rows->columns;
-	for (uint64_t row = 0; row < rows->count; row++) {
-		if (rows->runs[row] == TP_SERVE_NONE)
-			continue;
-		struct tp_serve_function *it = have_function(sums, rows, row, err);
-		if (!it)
-			return err->code;
-		const uint64_t timed = tp_serve_count(&columns[F_TIMED], row);
-		const uint64_t self = tp_serve_count(&columns[F_SELF], row);
-		it->runs++;
-		tp_serve_add(&it->calls, tp_serve_count(&columns[F_CALLS], row));
-		tp_serve_add(&it->timed_calls, timed);
-		tp_serve_add(&it->self_ns, self);
-		tp_serve_add(&it->inclusive_ns, tp_serve_count(&columns[F_INCLUSIVE], row));
-		tp_serve_add(&it->total_ns, tp_serve_count(&columns[F_TOTAL], row));
-		tp_serve_add(&it->cpu_ns, tp_parquet_has(&columns[F_CPU], row)
-					      ? tp_serve_count(&columns[F_CPU], row)
-					      : self);
-		take_extremes(&it->min_ns, &it->max_ns, &columns[F_MIN], &columns[F_MAX], row);
-		if (timed && tp_parquet_has(&columns[F_SELF], row)) {
-			const uint64_t cpu = tp_serve_count(&columns[F_CPU], row);
-			add_value(&it->wall, (double)self / (double)timed);
-			if (tp_parquet_has(&columns[F_CPU], row))
-				add_value(&it->cpu, (double)cpu / (double)timed);
-		}
-	}
-	return 0;
-}
-
-static int begin_functions(void *context, struct tp_err *err)
-{
-	struct tp_serve_sums *sums = context;
-	(void)err;
-	sums->function_count = 0;
-	tp_index_release(&sums->functions_by_key);
-	tp_arena_release(&sums->texts);
-	tp_arena_init(&sums->texts);
-	sums->text_bytes = 0;
-	return 0;
-}
-
-// ---- paths
-
-enum { P_KEY, P_FUNCTION, P_RECURSION, P_CALLS, P_SELF, P_MIN, P_MAX };
-enum { D_KEY, D_PARENT, D_FUNCTION, D_DEPTH, D_RECURSION };
+// ---- adding up
 
 struct summing {
-	struct tp_serve_sums *sums;
-	uint8_t *has_new; // of each run of the fleet: it has a path that none before it had
-	uint32_t runs;
+	struct tp_serve_store *store;
+	int side;
+	struct tp_fleet_names ids; // of the set's runs
+	uint32_t *runs;            // and their rows in the table
+	sqlite3_stmt *find_place;
+	const struct shape *whole;    // whose columns there are
+	const struct shape *shape;    // that is read
+	int columns[2 + COLUMNS_MAX]; // of the table: of keys and rules, -1: it has none
+	int others[COLUMNS_MAX];
+	int timed; // column
+	bool by_run;
+	uint32_t width; // cells of a row
+	union cell *rows;
+	uint64_t room; // cells
+	uint32_t count;
+	uint32_t next; // behind the row that was looked for last
+	struct tp_index index;
+	uint64_t secret; // of the index: keys come from files
+	struct tp_arena texts;
+	uint64_t text_bytes;
+	uint8_t *has_new; // of each run: it has a row that none before it had
+	uint32_t has_new_size;
+	bool only_new;
+	int64_t key; // by_run: of the rows that count
 };
 
-static struct tp_serve_path *have_path(struct tp_serve_sums *sums, int64_t key, bool *is_new)
+static uint32_t hash_keys(const struct summing *it, int64_t first, int64_t second)
 {
-	*is_new = false;
-	// Rows are sorted by path, so the next one is mostly that which came next in the run
-	// before.
-	if (sums->next_path < sums->path_count && sums->paths[sums->next_path].key == key)
-		return &sums->paths[sums->next_path++];
-	if (!tp_index_reserve(&sums->paths_by_key, sums->path_count, hash_path, sums))
-		return NULL;
-	uint32_t *slot = tp_index_first(&sums->paths_by_key, hash_key(sums, key));
-	while (*slot && sums->paths[*slot - 1].key != key)
-		slot = tp_index_next(&sums->paths_by_key, slot);
-	if (*slot) {
-		sums->next_path = *slot;
-		return &sums->paths[*slot - 1];
-	}
-	if (!TP_GROW(sums->paths, sums->path_room, sums->path_count + UINT64_C(1)))
-		return NULL;
-	sums->paths[sums->path_count++] =
-	    (struct tp_serve_path){.key = key, .min_ns = UINT64_MAX, .parent = TP_SERVE_NONE};
-	*slot = sums->path_count;
-	sums->next_path = sums->path_count;
-	*is_new = true;
-	return &sums->paths[sums->path_count - 1];
+	uint64_t half = ((uint64_t)first ^ (uint64_t)second << 40) * it->secret;
+	return (uint32_t)(((half ^ half >> 32) * it->secret) >> 32);
 }
 
-static int too_many(struct tp_err *err)
+static uint32_t hash_row(const void *context, uint32_t number)
 {
-	return tp_err_set(err, TP_ERR_LIMIT, NULL,
-	    "these runs have more than %d different call paths: choose fewer", TP_SERVE_PATHS_MAX);
+	const struct summing *it = context;
+	const union cell *row = &it->rows[(uint64_t)(number - 1) * it->width];
+	return hash_keys(it, row[0].number, row[1].number);
 }
 
-static int64_t number(const struct tp_parquet_values *values, uint64_t row)
+static bool is_row(const struct summing *it, uint32_t at, int64_t first, int64_t second)
 {
-	return tp_parquet_has(values, row) ? values->numbers[row] : 0;
+	const union cell *row = &it->rows[(uint64_t)at * it->width];
+	return row[0].number == first && row[1].number == second;
 }
 
-static int take_profile(void *context, const struct tp_serve_rows *rows, struct tp_err *err)
+static int find_column(const struct tp_fleet_table *table, const char *name)
 {
-	struct summing *summing = context;
-	const struct tp_parquet_values *columns = rows->columns;
-	for (uint64_t row = 0; row < rows->count; row++) {
-		bool is_new;
-		if (rows->runs[row] == TP_SERVE_NONE)
-			continue;
-		struct tp_serve_path *it =
-		    have_path(summing->sums, number(&columns[P_KEY], row), &is_new);
-		if (!it)
-			return tp_err_memory(err, NULL);
-		if (is_new) {
-			if (summing->sums->path_count > TP_SERVE_PATHS_MAX)
-				return too_many(err);
-			summing->has_new[rows->runs[row]] = 1;
-			it->function_key = number(&columns[P_FUNCTION], row);
-			it->recursion = (int32_t)number(&columns[P_RECURSION], row);
-		}
-		tp_serve_add(&it->calls, tp_serve_count(&columns[P_CALLS], row));
-		tp_serve_add(&it->self_ns, tp_serve_count(&columns[P_SELF], row));
-		take_extremes(&it->min_ns, &it->max_ns, &columns[P_MIN], &columns[P_MAX], row);
-	}
-	return 0;
-}
-
-static int begin_profile(void *context, struct tp_err *err)
-{
-	struct summing *summing = context;
-	(void)err;
-	summing->sums->path_count = 0;
-	tp_index_release(&summing->sums->paths_by_key);
-	memset(summing->has_new, 0, summing->runs);
-	return 0;
-}
-
-static int take_parents(void *context, const struct tp_serve_rows *rows, struct tp_err *err)
-{
-	struct summing *summing = context;
-	const struct tp_parquet_values *columns = rows->columns;
-	for (uint64_t row = 0; row < rows->count; row++) {
-		bool is_new;
-		if (rows->runs[row] == TP_SERVE_NONE)
-			continue;
-		struct tp_serve_path *it =
-		    have_path(summing->sums, number(&columns[D_KEY], row), &is_new);
-		if (!it)
-			return tp_err_memory(err, NULL);
-		if (is_new && summing->sums->path_count > TP_SERVE_PATHS_MAX)
-			return too_many(err);
-		it->parent_key = number(&columns[D_PARENT], row);
-		it->function_key = number(&columns[D_FUNCTION], row);
-		it->depth = (int32_t)number(&columns[D_DEPTH], row);
-		it->recursion = (int32_t)number(&columns[D_RECURSION], row);
-	}
-	return 0;
-}
-
-static int compare_depths(const void *a, const void *b)
-{
-	const struct tp_serve_path *x = a;
-	const struct tp_serve_path *y = b;
-	const int by_depth = TP_COMPARE(x->depth, y->depth);
-	return by_depth ? by_depth : TP_COMPARE(x->key, y->key);
-}
-
-const struct tp_serve_path *tp_serve_sums_find_path(const struct tp_serve_sums *sums, int64_t key)
-{
-	const uint32_t *slot = tp_index_first(&sums->paths_by_key, hash_key(sums, key));
-	while (*slot && sums->paths[*slot - 1].key != key)
-		slot = tp_index_next(&sums->paths_by_key, slot);
-	return *slot ? &sums->paths[*slot - 1] : NULL;
-}
-
-// Sort so that a parent is before its children, and number the parents. A file may say anything:
-// one that is not before its child is none.
-static int link_paths(struct tp_serve_sums *sums, struct tp_err *err)
-{
-	if (sums->path_count)
-		qsort(sums->paths, sums->path_count, sizeof(*sums->paths), compare_depths);
-	tp_index_release(&sums->paths_by_key);
-	if (!tp_index_init(&sums->paths_by_key, sums->path_count + UINT64_C(1)))
-		return tp_err_memory(err, NULL);
-	for (uint32_t i = 0; i < sums->path_count; i++) {
-		uint32_t *slot = tp_index_first(&sums->paths_by_key, hash_path(sums, i + 1));
-		while (*slot)
-			slot = tp_index_next(&sums->paths_by_key, slot);
-		*slot = i + 1;
-	}
-	sums->lost_paths = 0;
-	for (uint32_t i = 0; i < sums->path_count; i++) {
-		struct tp_serve_path *it = &sums->paths[i];
-		const struct tp_serve_path *parent = NULL;
-		it->parent = TP_SERVE_NONE;
-		if (it->parent_key)
-			parent = tp_serve_sums_find_path(sums, it->parent_key);
-		if (parent >= it)
-			parent = NULL;
-		if (parent)
-			it->parent = (uint32_t)(parent - sums->paths);
-		sums->lost_paths += (it->parent_key && !parent) || it->depth == 0;
-	}
-	return 0;
-}
-
-static int sum_paths(struct tp_serve_store *store, struct tp_serve_sums *sums,
-    const struct tp_serve_set *set, struct tp_err *err)
-{
-	struct summing summing = {
-	    sums, calloc(store->runs.count + (size_t)1, 1), store->runs.count};
-	struct tp_serve_set first = {0};
-	const struct tp_serve_scan profile = {
-	    .table = TP_FLEET_PROFILE,
-	    .columns = {"path_key", "fn_key", "recursion", "calls", "self_ns", "min_ns", "max_ns"},
-	    .begin = begin_profile,
-	    .take = take_profile,
-	    .context = &summing,
-	};
-	const struct tp_serve_scan parents = {
-	    .table = TP_FLEET_PATHS,
-	    .columns = {"path_key", "parent_key", "fn_key", "depth", "recursion"},
-	    .take = take_parents,
-	    .context = &summing,
-	};
-	first.items = malloc((set->count + (size_t)1) * sizeof(*first.items));
-	int code = summing.has_new && first.items ? 0 : tp_err_memory(err, NULL);
-	if (!code)
-		code = tp_serve_store_scan(store, &profile, set, err);
-	for (uint32_t i = 0; !code && i < set->count; i++)
-		if (summing.has_new[set->items[i]])
-			first.items[first.count++] = set->items[i];
-	if (!code)
-		code = tp_serve_store_scan(store, &parents, &first, err);
-	if (!code)
-		code = link_paths(sums, err);
-	free(first.items);
-	free(summing.has_new);
-	sums->has_paths = !code;
-	return code;
-}
-
-// ---- histograms
-
-enum { H_FUNCTION, H_BUCKET, H_VALUE, H_CALLS };
-
-static int take_buckets(void *context, const struct tp_serve_rows *rows, struct tp_err *err)
-{
-	struct tp_serve_sums *sums = context;
-	const struct tp_parquet_values *columns = rows->columns;
-	for (uint64_t row = 0; row < rows->count; row++) {
-		if (rows->runs[row] == TP_SERVE_NONE)
-			continue;
-		const uint32_t function =
-		    tp_serve_sums_find(sums, number(&columns[H_FUNCTION], row));
-		const int32_t bucket = (int32_t)number(&columns[H_BUCKET], row);
-		const int64_t key = bucket_key(function, bucket);
-		if (function == TP_SERVE_NONE)
-			continue;
-		if (!tp_index_reserve(&sums->buckets_by_key, sums->bucket_count, hash_bucket, sums))
-			return tp_err_memory(err, NULL);
-		uint32_t *slot = tp_index_first(&sums->buckets_by_key, hash_key(sums, key));
-		while (*slot && (sums->buckets[*slot - 1].function != function ||
-				    sums->buckets[*slot - 1].bucket != bucket))
-			slot = tp_index_next(&sums->buckets_by_key, slot);
-		if (!*slot) {
-			if (sums->bucket_count >= TP_SERVE_BUCKETS_MAX)
-				return tp_err_set(err, TP_ERR_LIMIT, NULL,
-				    "the histograms of these runs have more than %d buckets: "
-				    "choose fewer",
-				    TP_SERVE_BUCKETS_MAX);
-			if (!TP_GROW(
-				sums->buckets, sums->bucket_room, sums->bucket_count + UINT64_C(1)))
-				return tp_err_memory(err, NULL);
-			sums->buckets[sums->bucket_count++] = (struct tp_serve_bucket){
-			    function, bucket, number(&columns[H_VALUE], row), 0};
-			*slot = sums->bucket_count;
-		}
-		tp_serve_add(
-		    &sums->buckets[*slot - 1].calls, tp_serve_count(&columns[H_CALLS], row));
-	}
-	return 0;
-}
-
-static int begin_buckets(void *context, struct tp_err *err)
-{
-	struct tp_serve_sums *sums = context;
-	(void)err;
-	sums->bucket_count = 0;
-	tp_index_release(&sums->buckets_by_key);
-	return 0;
-}
-
-static int compare_buckets(const void *a, const void *b)
-{
-	const struct tp_serve_bucket *x = a;
-	const struct tp_serve_bucket *y = b;
-	const int by_function = TP_COMPARE(x->function, y->function);
-	return by_function ? by_function : TP_COMPARE(x->bucket, y->bucket);
-}
-
-static void sort_buckets(struct tp_serve_sums *sums)
-{
-	if (sums->bucket_count)
-		qsort(sums->buckets, sums->bucket_count, sizeof(*sums->buckets), compare_buckets);
-	tp_index_release(&sums->buckets_by_key);
-	for (uint32_t i = 0; i < sums->bucket_count; i++) {
-		struct tp_serve_function *function = &sums->functions[sums->buckets[i].function];
-		if (!function->bucket_to)
-			function->bucket_from = i;
-		function->bucket_to = i + 1;
-	}
-}
-
-int64_t tp_serve_quantile(const struct tp_serve_bucket *buckets, uint32_t count, double quantile)
-{
-	uint64_t all = 0;
-	uint64_t below = 0;
-	for (uint32_t i = 0; i < count; i++)
-		tp_serve_add(&all, buckets[i].calls);
-	const double wanted = ceil(quantile * (double)all);
-	for (uint32_t i = 0; i < count; i++) {
-		tp_serve_add(&below, buckets[i].calls);
-		if (all && (double)below >= wanted)
-			return buckets[i].value_ns;
-	}
+	for (uint32_t i = 0; name && i < table->count; i++)
+		if (strcmp(table->columns[i].name, name) == 0)
+			return (int)i;
 	return -1;
 }
 
-// ---- the sets that were asked for last
-
-static uint64_t size_of(const struct tp_serve_sums *sums)
+static void set_first(const struct shape *shape, union cell *cells)
 {
-	const uint64_t index = 2 * sizeof(uint32_t);
-	return sizeof(*sums) + (uint64_t)sums->function_room * (sizeof(*sums->functions) + index) +
-	       sums->text_bytes + (uint64_t)sums->path_room * (sizeof(*sums->paths) + index) +
-	       (uint64_t)sums->bucket_room * sizeof(*sums->buckets);
+	for (const struct rule *rule = shape->rules; rule->column; rule++) {
+		*cells = (union cell){.number = rule->operation == MIN   ? INT64_MAX
+						: rule->operation == MAX ? -1
+									 : 0};
+		if (rule->operation == TEXT)
+			cells->text = "";
+		if (rule->operation == MEAN) {
+			cells[1].real = cells[2].real = 0;
+			cells += 2;
+		}
+		cells++;
+	}
 }
 
-static void release(struct tp_serve_sums *sums)
+// The row of the keys, made if there is none.
+static union cell *have_row(
+    struct summing *it, int64_t first, int64_t second, bool *is_new, struct tp_err *err)
 {
-	free(sums->functions);
-	free(sums->paths);
-	free(sums->buckets);
-	tp_index_release(&sums->functions_by_key);
-	tp_index_release(&sums->paths_by_key);
-	tp_index_release(&sums->buckets_by_key);
-	tp_arena_release(&sums->texts);
-	free(sums);
+	*is_new = false;
+	// Rows are sorted, so the next one is mostly that which came next in the run before.
+	if (it->next < it->count && is_row(it, it->next, first, second))
+		return &it->rows[(uint64_t)it->next++ * it->width];
+	if (!tp_index_reserve(&it->index, it->count, hash_row, it)) {
+		tp_err_memory(err, NULL);
+		return NULL;
+	}
+	uint32_t *slot = tp_index_first(&it->index, hash_keys(it, first, second));
+	while (*slot && !is_row(it, *slot - 1, first, second))
+		slot = tp_index_next(&it->index, slot);
+	if (!*slot) {
+		if (it->count == ROWS_MAX) {
+			tp_err_set(err, TP_ERR_LIMIT, NULL,
+			    "these runs have more than %d different functions, call paths or "
+			    "buckets: choose fewer",
+			    ROWS_MAX);
+			return NULL;
+		}
+		if (!TP_GROW(it->rows, it->room, (it->count + UINT64_C(1)) * it->width)) {
+			tp_err_memory(err, NULL);
+			return NULL;
+		}
+		union cell *made = &it->rows[(uint64_t)it->count * it->width];
+		made[0].number = first;
+		made[1].number = second;
+		set_first(it->whole, made + 2);
+		*slot = ++it->count;
+		*is_new = true;
+	}
+	it->next = *slot;
+	return &it->rows[(uint64_t)(*slot - 1) * it->width];
 }
 
-void tp_serve_store_done(struct tp_serve_store *store)
+static int64_t count_of(const struct tp_parquet_values *values, uint64_t row)
 {
-	uint64_t bytes = 0;
-	struct tp_serve_sums **at = &store->sums;
-	while (*at) {
-		struct tp_serve_sums *it = *at;
-		it->used = false;
-		bytes += size_of(it);
-		if (bytes > store->memory_limit) {
-			*at = it->next;
-			release(it);
-		} else {
-			at = &it->next;
+	return tp_parquet_has(values, row) && values->numbers[row] > 0 ? values->numbers[row] : 0;
+}
+
+static int take_text(struct summing *it, union cell *cell, const char *text, struct tp_err *err)
+{
+	const size_t size = strlen(text);
+	if (*cell->text || !size)
+		return 0;
+	it->text_bytes += size + 1;
+	if (it->text_bytes > TEXTS_MAX)
+		return tp_err_set(err, TP_ERR_LIMIT, NULL,
+		    "names of more than %d MiB: a table of the fleet is damaged", TEXTS_MAX >> 20);
+	const char *copied = tp_arena_copy(&it->texts, text, size);
+	if (copied)
+		cell->text = copied;
+	return copied ? 0 : tp_err_memory(err, NULL);
+}
+
+// B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962.
+static void add_value(union cell *cells, double x)
+{
+	const double before = x - cells[1].real;
+	cells[0].number++;
+	cells[1].real += before / (double)cells[0].number;
+	cells[2].real += before * (x - cells[1].real);
+}
+
+static int add_row(struct summing *it, union cell *cell, const struct tp_parquet_values *columns,
+    uint64_t row, struct tp_err *err)
+{
+	static const struct tp_parquet_values none;
+	int code = 0;
+	for (uint32_t i = 0; !code && it->shape->rules[i].column; i++, cell++) {
+		const struct tp_parquet_values *values =
+		    it->columns[2 + i] < 0 ? &none : &columns[it->columns[2 + i]];
+		const struct tp_parquet_values *other =
+		    it->others[i] < 0 ? &none : &columns[it->others[i]];
+		const bool known = tp_parquet_has(values, row);
+		const int64_t number = count_of(values, row);
+		switch (it->shape->rules[i].operation) {
+		case TEXT:
+			code = take_text(it, cell, tp_parquet_text(values, row), err);
+			break;
+		case FIRST:
+			if (!cell->number && known)
+				cell->number = values->numbers[row];
+			break;
+		case ROWS:
+			cell->number++;
+			break;
+		case KNOWN:
+			cell->number += known;
+			break;
+		case SUM:
+			tp_serve_add(&cell->number, known ? number : count_of(other, row));
+			break;
+		case MIN:
+			if (known && number < cell->number)
+				cell->number = number;
+			break;
+		case MAX:
+			if (tp_parquet_has(other, row) && number > cell->number)
+				cell->number = number;
+			break;
+		case MEAN:
+			if (known && it->timed >= 0 && count_of(&columns[it->timed], row))
+				add_value(cell,
+				    (double)number / (double)count_of(&columns[it->timed], row));
+			cell += 2;
+			break;
 		}
 	}
+	return code;
 }
 
-// Those of the set, made empty if they are not there; first of all.
-static struct tp_serve_sums *have_sums(struct tp_serve_store *store, const struct tp_serve_set *set)
+static int take(void *context, const struct tp_fleet_rows *rows, struct tp_err *err)
 {
-	struct tp_serve_sums **at = &store->sums;
-	while (*at && (memcmp((*at)->hash, set->hash, sizeof(set->hash)) != 0 ||
-			  (*at)->runs != set->count))
-		at = &(*at)->next;
-	struct tp_serve_sums *found = *at;
-	if (found) {
-		*at = found->next;
-	} else {
-		found = calloc(1, sizeof(*found));
-		if (!found)
-			return NULL;
-		memcpy(found->hash, set->hash, sizeof(set->hash));
-		found->runs = set->count;
-		found->secret = UINT64_C(0x9e3779b97f4a7c15);
-		uint64_t random;
-		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
-			found->secret = random | 1;
-		tp_arena_init(&found->texts);
+	struct summing *it = context;
+	const struct tp_parquet_values *first = &rows->columns[it->columns[0]];
+	const struct tp_parquet_values *second =
+	    it->columns[1] < 0 ? NULL : &rows->columns[it->columns[1]];
+	int code = 0;
+	for (uint64_t row = 0; !code && row < rows->count; row++) {
+		const uint32_t run = rows->runs[row];
+		const int64_t key = tp_parquet_has(first, row) ? first->numbers[row] : 0;
+		bool is_new;
+		if (run == TP_FLEET_NO_RUN || (it->by_run && key != it->key))
+			continue;
+		union cell *cells = have_row(it, it->by_run ? run : key,
+		    second && tp_parquet_has(second, row) ? second->numbers[row] : 0, &is_new, err);
+		if (!cells)
+			return err->code;
+		if (is_new && run < it->has_new_size)
+			it->has_new[run] = 1;
+		code = add_row(it, cells + 2, rows->columns, row, err);
 	}
-	found->next = store->sums;
-	store->sums = found;
+	return code;
+}
+
+// ---- reading
+
+static int begin(void *context, struct tp_err *err)
+{
+	struct summing *it = context;
+	(void)err;
+	// What the first shape has summed stays, and nothing that the second one takes is a sum.
+	if (it->only_new)
+		return 0;
+	it->count = 0;
+	tp_index_release(&it->index);
+	tp_arena_release(&it->texts);
+	tp_arena_init(&it->texts);
+	it->text_bytes = 0;
+	memset(it->has_new, 0, it->has_new_size);
+	return 0;
+}
+
+static uint32_t number_of_run(void *context, const char *run_id)
+{
+	const struct summing *it = context;
+	const uint32_t at = tp_fleet_names_find(&it->ids, run_id);
+	if (at == it->ids.count || (it->only_new && !it->has_new[it->runs[at]]))
+		return TP_FLEET_NO_RUN;
+	return it->runs[at];
+}
+
+static bool wants(void *context, const char *day, const char *program, const char *run)
+{
+	const struct summing *it = context;
+	// One of many runs may have one of the set.
+	if (run)
+		return strncmp(run, "compact-", strlen("compact-")) == 0 ||
+		       tp_fleet_names_have(&it->ids, run);
+	sqlite3_bind_int(it->find_place, 1, it->side);
+	sqlite3_bind_text(it->find_place, 2, day, -1, SQLITE_STATIC);
+	sqlite3_bind_text(it->find_place, 3, program, -1, SQLITE_STATIC);
+	const bool found = sqlite3_step(it->find_place) == SQLITE_ROW;
+	sqlite3_reset(it->find_place);
 	return found;
 }
 
-// Before more is read, what no request uses goes if there is too much of it.
-static void make_room(struct tp_serve_store *store)
+static uint64_t columns_of(struct summing *it, const struct tp_fleet_table *table)
 {
-	uint64_t bytes = 0;
-	struct tp_serve_sums **at = &store->sums;
-	while (*at) {
-		struct tp_serve_sums *it = *at;
-		bytes += size_of(it);
-		if (bytes > store->memory_limit && !it->used) {
-			*at = it->next;
-			release(it);
-		} else {
-			at = &it->next;
-		}
+	uint64_t all = 0;
+	it->timed = find_column(table, "timed_calls");
+	for (int i = 0; i < 2; i++)
+		it->columns[i] = find_column(table, it->shape->keys[i]);
+	for (uint32_t i = 0; it->shape->rules[i].column; i++) {
+		it->columns[2 + i] = find_column(table, it->shape->rules[i].column);
+		it->others[i] = find_column(table, it->shape->rules[i].other);
+		all |= it->columns[2 + i] < 0 ? 0 : UINT64_C(1) << it->columns[2 + i];
 	}
+	for (int i = 0; i < 2; i++)
+		all |= it->columns[i] < 0 ? 0 : UINT64_C(1) << it->columns[i];
+	return all;
 }
 
-struct tp_serve_sums *tp_serve_store_sums(struct tp_serve_store *store,
-    const struct tp_serve_set *set, uint32_t parts, struct tp_err *err)
+static int read_shape(struct summing *it, const struct shape *shape, struct tp_err *err)
 {
-	const struct tp_serve_scan functions = {
-	    .table = TP_FLEET_FUNCTIONS,
-	    .columns = {"fn_key", "function", "module", "file", "line", "calls", "timed_calls",
-		"self_ns", "inclusive_ns", "total_ns", "min_ns", "max_ns", "self_cpu_ns"},
-	    .begin = begin_functions,
-	    .take = take_functions,
+	it->shape = shape;
+	struct tp_fleet_scan scan = {
+	    .directory = it->store->tables.directory,
+	    .table = shape->table,
+	    .columns = columns_of(it, &tp_fleet_tables[shape->table]),
+	    .wants = wants,
+	    .run = number_of_run,
+	    .by_key = it->by_run,
+	    .keys = (uint32_t)it->columns[0],
+	    .key = it->key,
+	    .begin = begin,
+	    .take = take,
+	    .context = it,
+	    .stop = &it->store->stop,
 	};
-	const struct tp_serve_scan buckets = {
-	    .table = TP_FLEET_HISTOGRAMS,
-	    .columns = {"fn_key", "bucket", "value_ns", "calls"},
-	    .begin = begin_buckets,
-	    .take = take_buckets,
-	};
-	struct tp_serve_scan scan;
-	struct tp_serve_sums *sums = have_sums(store, set);
-	int code = sums ? 0 : tp_err_memory(err, NULL);
-	if (code)
-		return NULL;
-	sums->used = true;
-	make_room(store);
-	// Buckets are numbered by functions, so those come first.
-	if (!sums->has_functions) {
-		scan = functions;
-		scan.context = sums;
-		code = tp_serve_store_scan(store, &scan, set, err);
-		sums->has_functions = !code;
+	return tp_fleet_scan(&scan, err);
+}
+
+// ---- into the database
+
+static int bind_cells(
+    sqlite3_stmt *insert, int at, const struct shape *shape, const union cell *cell)
+{
+	int failed = 0;
+	for (const struct rule *rule = shape->rules; !failed && rule->column; rule++, cell++) {
+		const bool none = (rule->operation == MIN && cell->number == INT64_MAX) ||
+				  (rule->operation == MAX && cell->number < 0);
+		if (rule->operation == TEXT)
+			failed = sqlite3_bind_text(insert, at++, cell->text, -1, SQLITE_STATIC);
+		else if (none)
+			failed = sqlite3_bind_null(insert, at++);
+		else
+			failed = sqlite3_bind_int64(insert, at++, cell->number);
+		if (rule->operation == MEAN) {
+			failed |= sqlite3_bind_double(insert, at++, (++cell)->real);
+			failed |= sqlite3_bind_double(insert, at++, (++cell)->real);
+		}
 	}
-	if (!code && (parts & TP_SERVE_PATHS) && !sums->has_paths)
-		code = sum_paths(store, sums, set, err);
-	if (!code && (parts & TP_SERVE_BUCKETS) && !sums->has_buckets) {
-		scan = buckets;
-		scan.context = sums;
-		code = tp_serve_store_scan(store, &scan, set, err);
+	return failed;
+}
+
+static int insert_rows(
+    struct summing *it, const struct shape *shape, int64_t id, struct tp_err *err)
+{
+	sqlite3_stmt *insert = tp_serve_prepare(it->store, shape->insert, NULL, err);
+	int code = insert ? 0 : err->code;
+	for (uint32_t i = 0; !code && i < it->count; i++) {
+		const union cell *row = &it->rows[(uint64_t)i * it->width];
+		const int keys = shape->keys[1] ? 2 : 1;
+		int failed = sqlite3_bind_int64(insert, 1, id);
+		for (int key = 0; key < keys; key++)
+			failed |= sqlite3_bind_int64(insert, 2 + key, row[key].number);
+		failed |= bind_cells(insert, 2 + keys, shape, row + 2);
+		code = failed ? tp_err_memory(err, NULL) : tp_serve_step(it->store, insert, err);
+		sqlite3_reset(insert);
+	}
+	sqlite3_finalize(insert);
+	return code;
+}
+
+// The parent of each path, and its time with all below. A file may say anything: a parent that is
+// not less deep is none.
+static int link_paths(struct tp_serve_store *store, int64_t id, struct tp_err *err)
+{
+	int64_t depth;
+	const long long set = id;
+	int code = tp_serve_run(store, NULL, err,
+	    "UPDATE sum_paths SET parent = (SELECT p.path_key FROM sum_paths p "
+	    "WHERE p.set_id = %lld AND p.path_key = sum_paths.parent_key "
+	    "AND p.depth < sum_paths.depth) WHERE set_id = %lld AND parent_key <> 0; "
+	    "UPDATE sum_paths SET total_ns = self_ns WHERE set_id = %lld",
+	    set, set, set);
+	if (!code)
+		code = tp_serve_run(store, &depth, err,
+		    "SELECT max(depth) FROM sum_paths WHERE set_id = %lld", set);
+	// From the deepest ones on.
+	while (!code && depth > INT32_MIN) {
+		code = tp_serve_run(store, NULL, err,
+		    "UPDATE sum_paths SET total_ns = self_ns + coalesce((SELECT sum(c.total_ns) "
+		    "FROM sum_paths c WHERE c.set_id = %lld AND c.parent = sum_paths.path_key), 0) "
+		    "WHERE set_id = %lld AND depth = %lld",
+		    set, set, (long long)depth);
 		if (!code)
-			sort_buckets(sums);
-		sums->has_buckets = !code;
+			code = tp_serve_run(store, &depth, err,
+			    "SELECT coalesce(max(depth), %d) FROM sum_paths WHERE set_id = %lld "
+			    "AND depth < %lld",
+			    INT32_MIN, set, (long long)depth);
 	}
-	return code ? NULL : sums;
+	return code;
+}
+
+// ---- sets
+
+static void summing_release(struct summing *it)
+{
+	tp_fleet_names_release(&it->ids);
+	free(it->runs);
+	sqlite3_finalize(it->find_place);
+	free(it->rows);
+	free(it->has_new);
+	tp_index_release(&it->index);
+	tp_arena_release(&it->texts);
+}
+
+// The runs of the set, by their ids.
+static int find_runs(struct summing *it, struct tp_err *err)
+{
+	sqlite3_stmt *ask = tp_serve_prepare(it->store,
+	    "SELECT r.run_id, r.rowid FROM runs r JOIN chosen c ON c.run = r.rowid "
+	    "WHERE c.side = ? ORDER BY r.run_id",
+	    NULL, err);
+	sqlite3_bind_int(ask, 1, it->side);
+	int code = ask ? 0 : err->code;
+	it->runs = malloc(it->has_new_size * sizeof(*it->runs));
+	while (!code && (code = tp_serve_step(it->store, ask, err)) > 0) {
+		const char *id = (const char *)sqlite3_column_text(ask, 0);
+		code = it->runs && id && tp_fleet_names_add(&it->ids, id)
+			   ? 0
+			   : tp_err_memory(err, NULL);
+		if (!code)
+			it->runs[it->ids.count - 1] = (uint32_t)sqlite3_column_int64(ask, 1);
+	}
+	sqlite3_finalize(ask);
+	return code;
+}
+
+// Have the rows of a shape in the database. KEY: by run, of that one; NULL: by key.
+static int sum(struct tp_serve_store *store, int side, int64_t id, const struct shape *shape,
+    const int64_t *key, struct tp_err *err)
+{
+	struct summing it = {
+	    .store = store,
+	    .side = side,
+	    .whole = shape,
+	    .by_run = key != NULL,
+	    .key = key ? *key : 0,
+	    .width = 2,
+	    .secret = UINT64_C(0x9e3779b97f4a7c15),
+	};
+	int64_t runs = 0;
+	uint64_t random;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) == sizeof(random))
+		it.secret = random | 1;
+	for (const struct rule *rule = shape->rules; rule->column; rule++)
+		it.width += rule->operation == MEAN ? 3 : 1;
+	tp_arena_init(&it.texts);
+	int code = tp_serve_run(store, &runs, err, "SELECT max(rowid) FROM runs");
+	it.has_new_size = (uint32_t)runs + 1;
+	it.has_new = calloc(it.has_new_size, 1);
+	if (!code && !it.has_new)
+		code = tp_err_memory(err, NULL);
+	it.find_place = tp_serve_prepare(store,
+	    "SELECT 1 FROM chosen c JOIN runs r ON r.rowid = c.run WHERE c.side = ? AND r.day = ?2 "
+	    "AND (?3 IS NULL OR r.program = ?3) LIMIT 1",
+	    NULL, err);
+	if (!code)
+		code = it.find_place ? find_runs(&it, err) : err->code;
+	if (!code)
+		code = read_shape(&it, shape, err);
+	// Only runs with a new path say something new of paths.
+	it.only_new = true;
+	if (!code && shape == &profile)
+		code = read_shape(&it, &paths, err);
+	if (!code)
+		code = tp_serve_run(store, NULL, err, "BEGIN");
+	if (!code)
+		code = insert_rows(&it, shape, id, err);
+	if (!code && shape == &profile)
+		code = link_paths(store, id, err);
+	if (!code && id)
+		code = tp_serve_run(store, NULL, err,
+		    "UPDATE sets SET bytes = bytes + %lld WHERE id = %lld",
+		    2 * (long long)it.count * it.width * (long long)sizeof(*it.rows) +
+			(long long)it.text_bytes,
+		    (long long)id);
+	if (!sqlite3_get_autocommit(store->query->db))
+		tp_serve_run(store, NULL, NULL, code ? "ROLLBACK" : "COMMIT");
+	summing_release(&it);
+	return code;
+}
+
+int tp_serve_sums(struct tp_serve_store *store, int side, const uint64_t hash[2], uint32_t parts,
+    int64_t *id, struct tp_err *err)
+{
+	static const struct shape *const shapes[] = {&functions, &profile, &buckets};
+	int64_t there = 0;
+	char name[40];
+	snprintf(name, sizeof(name), "%016llx%016llx", (unsigned long long)hash[0],
+	    (unsigned long long)hash[1]);
+	int code = tp_serve_run(store, NULL, err,
+	    "INSERT INTO sets(hash, parts, bytes) VALUES(%Q, 0, 0) ON CONFLICT DO NOTHING; "
+	    "UPDATE sets SET used = %lld WHERE hash = %Q",
+	    name, (long long)store->clock, name);
+	if (!code)
+		code = tp_serve_run(store, id, err, "SELECT id FROM sets WHERE hash = %Q", name);
+	if (!code)
+		code = tp_serve_run(
+		    store, &there, err, "SELECT parts FROM sets WHERE hash = %Q", name);
+	for (uint32_t i = 0; !code && i < 3; i++) {
+		const uint32_t part = UINT32_C(1) << i;
+		if (!(parts & part) || there & part)
+			continue;
+		// What no request uses goes before more is read.
+		tp_serve_sums_trim(store, store->clock);
+		code = sum(store, side, *id, shapes[i], NULL, err);
+		if (!code)
+			code = tp_serve_run(store, NULL, err,
+			    "UPDATE sets SET parts = parts | %d WHERE id = %lld", (int)part,
+			    (long long)*id);
+	}
+	return code;
+}
+
+int tp_serve_sums_of(struct tp_serve_store *store, int64_t key, struct tp_err *err)
+{
+	int code = tp_serve_run(store, NULL, err,
+	    "DELETE FROM sum_functions WHERE set_id = 0; DELETE FROM sum_buckets WHERE set_id = 0");
+	if (!code)
+		code = sum(store, 0, 0, &functions, &key, err);
+	return code ? code : sum(store, 0, 0, &buckets, &key, err);
+}
+
+void tp_serve_sums_trim(struct tp_serve_store *store, uint64_t used)
+{
+	const uint64_t limit = store->memory_limit > INT64_MAX ? INT64_MAX : store->memory_limit;
+	tp_serve_run(store, NULL, NULL,
+	    "DELETE FROM sets WHERE used < %lld AND id IN (SELECT id FROM (SELECT id, sum(bytes) "
+	    "OVER (ORDER BY used DESC, id) AS so_far FROM sets) WHERE so_far > %lld)",
+	    (long long)used, (long long)limit);
 }

@@ -7,6 +7,7 @@ WITH hosts AS (
 	SELECT h.program || ' ' || h.host AS what, CASE WHEN r.host = h.host THEN 'b' ELSE 'a' END AS side, r.run_id
 	FROM hosts h JOIN runs r ON r.program = h.program WHERE r.host <> ''
 -- part welch
+-- part student
 SELECT what AS program_and_host, fn_key, function, runs_a AS other_runs, runs_b AS host_runs,
 	round(a_ns, 1) AS others_ns, round(b_ns, 1) AS host_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
 	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(df, 1) AS df, round(bound, 1) AS t_needed,

@@ -22,6 +22,7 @@ WITH builds AS (
 	FROM runs r JOIN chosen c
 		ON c.program = r.program AND c.build_id = r.build_id AND c.git_revision = r.git_revision
 -- part welch
+-- part student
 SELECT what AS program, fn_key, function, runs_a AS old_runs, runs_b AS new_runs,
 	round(a_ns, 1) AS old_ns, round(b_ns, 1) AS new_ns, round(100 * (b_ns - a_ns) / a_ns, 1) AS percent,
 	round((b_ns - a_ns) / sqrt(se2), 1) AS t, round(df, 1) AS df, round(bound, 1) AS t_needed,

@@ -19,25 +19,9 @@
 ), pairs AS (
 	SELECT a.what, a.fn_key, b.function, a.n AS runs_a, b.n AS runs_b, a.mean AS a_ns, b.mean AS b_ns,
 		CASE WHEN b.cpu_known = 1 THEN 'cpu' ELSE 'wall' END AS compared, a.wall AS a_wall_ns, b.wall AS b_wall_ns,
-		sa.se2 + sb.se2 AS se2,
-		CASE WHEN sa.se2 + sb.se2 > 0 THEN (sa.se2 + sb.se2) * (sa.se2 + sb.se2)
-				/ (sa.se2 * sa.se2 / (a.n - 1) + sb.se2 * sb.se2 / (b.n - 1))
-			ELSE a.n + b.n - 2.0 END AS df,
+		sa.se2 AS a_se2, sb.se2 AS b_se2,
 		b.self_ns, count(*) OVER () AS tests
 	FROM means a JOIN means b ON b.what = a.what AND b.fn_key = a.fn_key AND b.side = 'b'
 	JOIN spread sa ON sa.what = a.what AND sa.fn_key = a.fn_key AND sa.side = 'a'
 	JOIN spread sb ON sb.what = b.what AND sb.fn_key = b.fn_key AND sb.side = 'b'
 	WHERE a.side = 'a'
-), tails AS (SELECT *, sqrt(-2 * ln(0.05 / 2 / tests)) AS q FROM pairs
-), normal AS (
-	SELECT *, q - (2.515517 + 0.802853 * q + 0.010328 * q * q)
-		/ (1 + 1.432788 * q + 0.189269 * q * q + 0.001308 * q * q * q) AS z
-	FROM tails
-), bounds AS (
-	SELECT *, z + (z * z * z + z) / (4 * df)
-		+ (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * df * df)
-		+ (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * df * df * df)
-		+ (79 * pow(z, 9) + 776 * pow(z, 7) + 1482 * pow(z, 5) - 1920 * pow(z, 3) - 945 * z)
-			/ (92160 * pow(df, 4)) AS bound
-	FROM normal
-)
