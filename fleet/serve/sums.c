@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The sums of a set of runs: read from its files once, put into the database, and kept there while
 // there is room.
+#define _GNU_SOURCE
 #include "store.h"
 
 #include "fleet/scan.h"
@@ -62,7 +63,9 @@ static const struct shape buckets = {
     {{FIRST, "value_ns", NULL}, {SUM, "calls", NULL}},
     "INSERT INTO sum_buckets VALUES(?,?,?,?,?)",
 };
-// Two tables give the columns of paths: these come first in both.
+// Two tables give the columns of paths: these come first in both. The last three are in neither:
+// link_paths.
+enum { PARENT_KEY = 4, DEPTH = 5, SELF = 7, PARENT = 10, TOTAL = 11, PLACE = 12 };
 #define OF_PATHS                                                                          \
 	{FIRST, "fn_key", NULL}, {FIRST, "recursion", NULL}, {FIRST, "parent_key", NULL}, \
 	{                                                                                 \
@@ -72,8 +75,9 @@ static const struct shape profile = {
     TP_FLEET_PROFILE,
     {"path_key", NULL},
     {OF_PATHS, {SUM, "calls", NULL}, {SUM, "self_ns", NULL}, {MIN, "min_ns", NULL},
-	{MAX, "max_ns", "min_ns"}},
-    "INSERT INTO sum_paths VALUES(?,?,?,?,?,?,?,?,?,?,NULL,NULL)",
+	{MAX, "max_ns", "min_ns"}, {FIRST, "parent", NULL}, {SUM, "total_ns", NULL},
+	{FIRST, "place", NULL}},
+    "INSERT INTO sum_paths VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
 };
 static const struct shape paths = {TP_FLEET_PATHS, {"path_key", NULL}, {OF_PATHS}, NULL};
 
@@ -155,6 +159,14 @@ static void set_first(const struct shape *shape, union cell *cells)
 	}
 }
 
+static uint32_t *find_slot(const struct summing *it, int64_t first, int64_t second)
+{
+	uint32_t *slot = tp_index_first(&it->index, hash_keys(it, first, second));
+	while (*slot && !is_row(it, *slot - 1, first, second))
+		slot = tp_index_next(&it->index, slot);
+	return slot;
+}
+
 // The row of the keys, made if there is none.
 static union cell *have_row(
     struct summing *it, int64_t first, int64_t second, bool *is_new, struct tp_err *err)
@@ -167,9 +179,7 @@ static union cell *have_row(
 		tp_err_memory(err, NULL);
 		return NULL;
 	}
-	uint32_t *slot = tp_index_first(&it->index, hash_keys(it, first, second));
-	while (*slot && !is_row(it, *slot - 1, first, second))
-		slot = tp_index_next(&it->index, slot);
+	uint32_t *slot = find_slot(it, first, second);
 	if (!*slot) {
 		if (it->count == ROWS_MAX) {
 			tp_err_set(err, TP_ERR_LIMIT, NULL,
@@ -414,35 +424,43 @@ static int insert_rows(
 	return code;
 }
 
-// The parent of each path, and its time with all below. A file may say anything: a parent that is
-// not less deep is none.
-static int link_paths(struct tp_serve_store *store, int64_t id, struct tp_err *err)
+// ---- paths
+
+// The deepest ones last.
+static int compare_depths(const void *a, const void *b, void *context)
 {
-	int64_t depth;
-	const long long set = id;
-	int code = tp_serve_run(store, NULL, err,
-	    "UPDATE sum_paths SET parent = (SELECT p.path_key FROM sum_paths p "
-	    "WHERE p.set_id = %lld AND p.path_key = sum_paths.parent_key "
-	    "AND p.depth < sum_paths.depth) WHERE set_id = %lld AND parent_key <> 0; "
-	    "UPDATE sum_paths SET total_ns = self_ns WHERE set_id = %lld",
-	    set, set, set);
-	if (!code)
-		code = tp_serve_run(store, &depth, err,
-		    "SELECT max(depth) FROM sum_paths WHERE set_id = %lld", set);
-	// From the deepest ones on.
-	while (!code && depth > INT32_MIN) {
-		code = tp_serve_run(store, NULL, err,
-		    "UPDATE sum_paths SET total_ns = self_ns + coalesce((SELECT sum(c.total_ns) "
-		    "FROM sum_paths c WHERE c.set_id = %lld AND c.parent = sum_paths.path_key), 0) "
-		    "WHERE set_id = %lld AND depth = %lld",
-		    set, set, (long long)depth);
-		if (!code)
-			code = tp_serve_run(store, &depth, err,
-			    "SELECT coalesce(max(depth), %d) FROM sum_paths WHERE set_id = %lld "
-			    "AND depth < %lld",
-			    INT32_MIN, set, (long long)depth);
+	const struct summing *it = context;
+	const union cell *x = &it->rows[*(const uint32_t *)a * (uint64_t)it->width];
+	const union cell *y = &it->rows[*(const uint32_t *)b * (uint64_t)it->width];
+	const int by_depth = TP_COMPARE(x[DEPTH].number, y[DEPTH].number);
+	return by_depth ? by_depth : TP_COMPARE(x[0].number, y[0].number);
+}
+
+// The parent of each path, its time with all below, and its place. A file may say anything: a parent that is
+// not less deep is none.
+static int link_paths(struct summing *it, struct tp_err *err)
+{
+	uint32_t *order = malloc((it->count + (size_t)1) * sizeof(*order));
+	if (!order)
+		return tp_err_memory(err, NULL);
+	for (uint32_t i = 0; i < it->count; i++)
+		order[i] = i;
+	if (it->count)
+		qsort_r(order, it->count, sizeof(*order), compare_depths, it);
+	for (uint32_t i = it->count; i-- > 0;) {
+		union cell *row = &it->rows[order[i] * (uint64_t)it->width];
+		const int64_t key = row[PARENT_KEY].number;
+		const uint32_t at = key ? *find_slot(it, key, 0) : 0;
+		union cell *parent = at ? &it->rows[(at - 1) * (uint64_t)it->width] : NULL;
+		row[PLACE].number = i;
+		tp_serve_add(&row[TOTAL].number, row[SELF].number);
+		if (!parent || parent[DEPTH].number >= row[DEPTH].number)
+			continue;
+		row[PARENT].number = key;
+		tp_serve_add(&parent[TOTAL].number, row[TOTAL].number);
 	}
-	return code;
+	free(order);
+	return 0;
 }
 
 // ---- sets
@@ -517,12 +535,12 @@ static int sum(struct tp_serve_store *store, int side, int64_t id, const struct 
 	it.only_new = true;
 	if (!code && shape == &profile)
 		code = read_shape(&it, &paths, err);
+	if (!code && shape == &profile)
+		code = link_paths(&it, err);
 	if (!code)
 		code = tp_serve_run(store, NULL, err, "BEGIN");
 	if (!code)
 		code = insert_rows(&it, shape, id, err);
-	if (!code && shape == &profile)
-		code = link_paths(store, id, err);
 	if (!code && id)
 		code = tp_serve_run(store, NULL, err,
 		    "UPDATE sets SET bytes = bytes + %lld WHERE id = %lld",

@@ -1,25 +1,19 @@
 -- What the report's viewer shows, of set $a, or of two: of those sums are divided by runs. Set $b is the one before.
 -- run
+DELETE FROM asked;
+-- run
 DELETE FROM nodes;
 -- run
 DELETE FROM shown;
 -- run
 DELETE FROM items;
 -- run
+INSERT INTO asked SELECT $a, $b, coalesce(sum(self_ns), 0), (SELECT coalesce(sum(self_ns), 0) FROM sum_paths
+	WHERE set_id = $b), count(*) FROM sum_paths WHERE set_id = $a;
+-- run
 INSERT INTO nodes
-WITH joined AS (
-	SELECT 0 AS later, a.depth, a.path_key, a.parent, a.fn_key, a.recursion, a.calls, a.self_ns, a.total_ns,
-		coalesce(b.calls, 0) AS base_calls, coalesce(b.self_ns, 0) AS base_self_ns,
-		coalesce(b.total_ns, 0) AS base_total_ns, a.min_ns, a.max_ns
-	FROM sum_paths a LEFT JOIN sum_paths b ON b.set_id = $b AND b.path_key = a.path_key WHERE a.set_id = $a
-	UNION ALL
-	SELECT 1, depth, path_key, parent, fn_key, recursion, 0, 0, 0, calls, self_ns, total_ns, min_ns, max_ns FROM sum_paths b
-	WHERE set_id = $b AND NOT EXISTS (SELECT 1 FROM sum_paths a WHERE a.set_id = $a AND a.path_key = b.path_key)
-), whole AS (SELECT sum(self_ns) AS self_ns, sum(base_self_ns) AS base_self_ns FROM joined)
-SELECT row_number() OVER (ORDER BY later, depth, path_key), path_key, parent, fn_key, max(recursion, 0), calls, j.self_ns,
-	total_ns, base_calls, j.base_self_ns, base_total_ns, min_ns, max_ns,
-	max(coalesce(1.0 * total_ns / nullif(w.self_ns, 0), 0), coalesce(1.0 * base_total_ns / nullif(w.base_self_ns, 0), 0))
-FROM joined j, whole w;
+SELECT n, path_key, parent, fn_key, max(recursion, 0), calls, self_ns, base_calls, base_self_ns, min_ns, max_ns, share
+FROM joined WHERE share >= $least;
 -- Of those of one share all are sent or none, so that the answer does not depend on their order.
 -- let cut
 SELECT max($least, coalesce((SELECT max(share * (1 + 1e-15), 1e-300) FROM nodes ORDER BY share DESC LIMIT 1 OFFSET $most), 0));
@@ -39,11 +33,11 @@ UPDATE shown SET (name, file, module, line) = (SELECT function, file, module, ma
 	WHERE f.fn_key = shown.fn_key AND f.set_id IN ($a, $b) ORDER BY f.set_id = $a DESC LIMIT 1);
 -- The program.
 -- run
-INSERT INTO items SELECT 0, NULL, NULL, count(*), 0, 0, 0, 0, 0, 0, 0 FROM shown;
+INSERT INTO items SELECT -1, NULL, NULL, count(*), 0, 0, 0, 0, 0, 0, 0 FROM shown;
 -- run
 INSERT INTO items
 WITH RECURSIVE heavy AS (
-	SELECT n.*, s.number FROM nodes n JOIN shown s ON s.fn_key = n.fn_key WHERE n.parent IS NULL AND n.share >= $cut
+	SELECT n.*, s.number FROM nodes n JOIN shown s ON s.fn_key = n.fn_key WHERE n.parent = 0 AND n.share >= $cut
 	UNION ALL
 	SELECT n.*, s.number FROM heavy h JOIN nodes n ON n.parent = h.path_key JOIN shown s ON s.fn_key = n.fn_key
 	WHERE n.share >= $cut
@@ -56,8 +50,8 @@ FROM heavy;
 INSERT INTO items
 SELECT min(n), NULL, parent, (SELECT count(*) FROM shown), 0, sum(calls), sum(total_ns), sum(base_calls),
 	sum(base_total_ns), 0, 0
-FROM nodes n
-WHERE n NOT IN (SELECT n FROM items) AND (parent IS NULL OR parent IN (SELECT path_key FROM items))
+FROM joined
+WHERE (parent = 0 OR parent IN (SELECT path_key FROM items)) AND n NOT IN (SELECT n FROM items)
 GROUP BY parent;
 -- members
 SELECT CASE count(DISTINCT r.program) WHEN 0 THEN 'no runs' WHEN 1 THEN max(r.program) ELSE 'all programs' END AS program,
@@ -66,20 +60,22 @@ FROM chosen c JOIN runs r ON r.rowid = c.run;
 -- object before two
 SELECT count(*) AS runs, count(CASE WHEN unit <> 'ns' THEN 1 END) AS untimed,
 	count(CASE WHEN complete = 0 THEN 1 END) AS incomplete, (SELECT count(*) FROM sum_paths
-		WHERE set_id = $b AND ((parent_key <> 0 AND parent IS NULL) OR depth = 0)) AS lost_paths
+		WHERE set_id = $b AND ((parent_key <> 0 AND parent = 0) OR depth = 0)) AS lost_paths
 FROM chosen c JOIN runs r ON r.rowid = c.run WHERE side = 1;
 -- object shown
 SELECT count(*) AS runs, count(CASE WHEN unit <> 'ns' THEN 1 END) AS untimed,
 	count(CASE WHEN complete = 0 THEN 1 END) AS incomplete, (SELECT count(*) FROM sum_paths
-		WHERE set_id = $a AND ((parent_key <> 0 AND parent IS NULL) OR depth = 0)) AS lost_paths
+		WHERE set_id = $a AND ((parent_key <> 0 AND parent = 0) OR depth = 0)) AS lost_paths
 FROM chosen c JOIN runs r ON r.rowid = c.run WHERE side = 0;
 -- object pruned
-SELECT count(*) AS "all", count(CASE WHEN share < $cut THEN 1 END) AS paths,
-	round(max(coalesce(1.0 * sum(CASE WHEN share < $cut THEN self_ns END) / nullif(sum(self_ns), 0), 0),
-		coalesce(1.0 * sum(CASE WHEN share < $cut THEN base_self_ns END) / nullif(sum(base_self_ns), 0), 0)), 6) AS share,
+SELECT q.all_paths AS "all", q.all_paths - h.paths AS paths,
+	round(max(1.0 * (q.self_ns - h.self_ns) / max(q.self_ns, 1),
+		1.0 * (q.base_self_ns - h.base_self_ns) / max(q.base_self_ns, 1)), 6) AS share,
 	round($cut, 9) AS least, (SELECT count(DISTINCT fn_key) FROM sum_functions WHERE set_id IN ($a, $b))
 		- (SELECT count(*) FROM shown) AS functions
-FROM nodes;
+FROM (SELECT self_ns, base_self_ns, (SELECT count(*) FROM joined) AS all_paths FROM asked) q,
+	(SELECT count(*) AS paths, coalesce(sum(self_ns), 0) AS self_ns, coalesce(sum(base_self_ns), 0) AS base_self_ns
+		FROM nodes WHERE share >= $cut) h;
 -- columns functions
 WITH summed AS (
 	SELECT fn_key, value_ns, sum(calls) OVER (PARTITION BY fn_key ORDER BY bucket) AS below,
