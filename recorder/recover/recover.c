@@ -61,7 +61,7 @@ static int add_chunks(struct recovery *work, struct tp_err *err)
 static void add_threads(struct recovery *work)
 {
 	const struct tp_log_file *log = work->log;
-	const struct tp_buf *before = &work->trace->threads;
+	const struct tp_buf *before = &work->trace->kept[TEEPERF_SECTION_THREADS];
 	for (uint32_t i = 0; i < log->thread_count; i++) {
 		struct teeperf_thread *thread = &log->threads[i];
 		struct teeperf_thread old;
@@ -103,7 +103,7 @@ static bool fits(const struct tp_buf *before, const struct teeperf_trace_clock *
  */
 static int add_clock(struct recovery *work, struct tp_err *err)
 {
-	const struct tp_buf *before = &work->trace->clock;
+	const struct tp_buf *before = &work->trace->kept[TEEPERF_SECTION_CLOCK];
 	struct teeperf_trace_clock clock;
 	if (before->size < sizeof(clock))
 		return 0;
@@ -153,7 +153,7 @@ static uint64_t switches_known(const struct teeperf_log_header *header, const st
 static void add_switches(struct recovery *work)
 {
 	const struct teeperf_log_header *header = work->log->header;
-	const struct tp_buf *before = &work->trace->switches;
+	const struct tp_buf *before = &work->trace->kept[TEEPERF_SECTION_SWITCHES];
 	struct tp_switch_log switches;
 	tp_switch_log_init(&switches, !work->trace->log.start_off);
 	tp_buf_add(&switches.words, before->data, before->size / 8 * 8);
@@ -191,9 +191,10 @@ static void add_selections(struct recovery *work)
 	    .count = first ? log->constants.only_count : 0};
 	struct tp_buf entries;
 	tp_buf_init(&entries);
-	work->selections_lost = tp_selection_log_recover(
-	    &entries, &work->trace->selections, &only, word, header->selected_time, list);
-	if (entries.size > work->trace->selections.size && !entries.failed)
+	work->selections_lost =
+	    tp_selection_log_recover(&entries, &work->trace->kept[TEEPERF_SECTION_SELECTIONS],
+		&only, word, header->selected_time, list);
+	if (entries.size > work->trace->kept[TEEPERF_SECTION_SELECTIONS].size && !entries.failed)
 		tp_trace_writer_add(
 		    &work->writer, TEEPERF_SECTION_SELECTIONS, entries.data, entries.size);
 	tp_buf_release(&entries);
@@ -205,7 +206,8 @@ static int add_host(struct recovery *work, struct tp_err *err)
 {
 	struct tp_buf host;
 	tp_buf_init(&host);
-	tp_buf_add(&host, work->trace->host.data, work->trace->host.size);
+	tp_buf_add(&host, work->trace->kept[TEEPERF_SECTION_HOST].data,
+	    work->trace->kept[TEEPERF_SECTION_HOST].size);
 	tp_buf_addf(&host, "functions=%" PRIu64 "\nrecovered=%" PRIu64 "\n",
 	    work->log->header->function_count, work->recovered->chunks);
 	if (work->log->constants.only != TEEPERF_ONLY_ALL)

@@ -77,12 +77,8 @@ struct tp_unfinished {
 	struct tp_chunk_key *keys; /* of those that are not damaged, in order */
 	uint64_t key_count;
 	uint64_t key_room;
-	/* The payloads of the last sections of their kinds; empty: there was none. */
-	struct tp_buf threads;
-	struct tp_buf clock;
-	struct tp_buf switches;
-	struct tp_buf selections;
-	struct tp_buf host;
+	/* The payload of the last section of each type, but of chunks; empty: there was none. */
+	struct tp_buf kept[TP_SECTION_TYPES];
 };
 
 /*

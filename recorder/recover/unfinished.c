@@ -44,45 +44,19 @@ static int add_key(
 	return 0;
 }
 
-static int keep(const struct tp_unfinished *trace, struct tp_buf *buf,
-    const struct tp_section *section, struct tp_err *err)
-{
-	tp_buf_reset(buf);
-	tp_buf_add(buf, section->payload, section->header.size);
-	return buf->failed ? tp_err_memory(err, trace->source.name) : 0;
-}
-
 static int add_section(
     struct tp_unfinished *trace, const struct tp_section *section, struct tp_err *err)
 {
 	const uint32_t type = section->header.type;
 	if (type == TEEPERF_SECTION_CHUNK || type == TEEPERF_SECTION_PACKED)
 		return add_key(trace, section, err);
-	if (section->damaged)
+	if (section->damaged || !tp_section_kind(type))
 		return 0;
-	switch (type) {
-	case TEEPERF_SECTION_THREADS:
-		return keep(trace, &trace->threads, section, err);
-	case TEEPERF_SECTION_CLOCK:
-		return keep(trace, &trace->clock, section, err);
-	case TEEPERF_SECTION_SWITCHES:
-		return keep(trace, &trace->switches, section, err);
-	case TEEPERF_SECTION_SELECTIONS:
-		return keep(trace, &trace->selections, section, err);
-	case TEEPERF_SECTION_HOST:
-		return keep(trace, &trace->host, section, err);
-	case TEEPERF_SECTION_END:
-		trace->has_end = true;
-		break;
-	case TEEPERF_SECTION_LOG:
-		trace->has_log = section->header.size >= sizeof(trace->log);
-		if (trace->has_log)
-			memcpy(&trace->log, section->payload, sizeof(trace->log));
-		break;
-	default:
-		break;
-	}
-	return 0;
+	struct tp_buf *kept = &trace->kept[type];
+	trace->has_end |= type == TEEPERF_SECTION_END;
+	tp_buf_reset(kept);
+	tp_buf_add(kept, section->payload, section->header.size);
+	return kept->failed ? tp_err_memory(err, trace->source.name) : 0;
 }
 
 // Where sections end, the file should end, or a section should begin that is not all there.
@@ -107,11 +81,8 @@ int tp_unfinished_read(
     struct tp_unfinished *trace, const char *path, bool follow, struct tp_err *err)
 {
 	*trace = (struct tp_unfinished){.source.fd = -1};
-	tp_buf_init(&trace->threads);
-	tp_buf_init(&trace->clock);
-	tp_buf_init(&trace->switches);
-	tp_buf_init(&trace->selections);
-	tp_buf_init(&trace->host);
+	for (uint32_t i = 0; i < TP_SECTION_TYPES; i++)
+		tp_buf_init(&trace->kept[i]);
 	struct tp_problems *problems = calloc(1, sizeof(*problems));
 	if (!problems)
 		return tp_err_memory(err, path);
@@ -122,6 +93,10 @@ int tp_unfinished_read(
 	struct tp_section section;
 	while (!r && (r = tp_reader_next(&reader, &section, err)) > 0)
 		r = add_section(trace, &section, err);
+	const struct tp_buf *log = &trace->kept[TEEPERF_SECTION_LOG];
+	trace->has_log = log->size >= sizeof(trace->log);
+	if (trace->has_log)
+		memcpy(&trace->log, log->data, sizeof(trace->log));
 	trace->header = reader.header;
 	trace->good = reader.at;
 	if (!r && reader.unread.code) {
@@ -142,11 +117,8 @@ void tp_unfinished_release(struct tp_unfinished *trace)
 	tp_source_close(&trace->source);
 	free(trace->keys);
 	trace->keys = NULL;
-	tp_buf_release(&trace->threads);
-	tp_buf_release(&trace->clock);
-	tp_buf_release(&trace->switches);
-	tp_buf_release(&trace->selections);
-	tp_buf_release(&trace->host);
+	for (uint32_t i = 0; i < TP_SECTION_TYPES; i++)
+		tp_buf_release(&trace->kept[i]);
 }
 
 bool tp_unfinished_has_chunk(const struct tp_unfinished *trace, uint32_t thread, uint64_t sequence)
