@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 void tp_json_init(struct tp_json *json, struct tp_buf *out, enum tp_json_spacing spacing)
 {
@@ -106,6 +108,21 @@ void tp_json_real(struct tp_json *json, const char *key, int decimals, double nu
 		tp_buf_addf(json->out, "%.*f", decimals, number);
 	else
 		tp_buf_add_string(json->out, "null");
+}
+
+const char *tp_json_digits(char text[32], double number)
+{
+	snprintf(text, 32, "%.15g", number);
+	if (strtod(text, NULL) != number)
+		snprintf(text, 32, "%.17g", number);
+	return text;
+}
+
+void tp_json_exact(struct tp_json *json, const char *key, double number)
+{
+	char text[32];
+	tp_json_value(json, key);
+	tp_buf_add_string(json->out, isfinite(number) ? tp_json_digits(text, number) : "null");
 }
 
 void tp_json_bool(struct tp_json *json, const char *key, bool value)

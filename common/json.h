@@ -52,6 +52,10 @@ void tp_json_uint(struct tp_json *json, const char *key, uint64_t number);
 void tp_json_uint_if(struct tp_json *json, const char *key, bool known, uint64_t number);
 /* With this number of decimals; null if it is not finite. */
 void tp_json_real(struct tp_json *json, const char *key, int decimals, double number);
+/* With as few digits as give the same number again; null if it is not finite. */
+void tp_json_exact(struct tp_json *json, const char *key, double number);
+/* Such digits: "3", "0.1", "1e+300". Returns TEXT. */
+const char *tp_json_digits(char text[32], double number);
 void tp_json_bool(struct tp_json *json, const char *key, bool value);
 void tp_json_null(struct tp_json *json, const char *key);
 /* A value that the caller adds to json->out itself. */

@@ -2,6 +2,8 @@
 // The tables of a fleet in ClickHouse, and their rows.
 #include "clickhouse.h"
 
+#include "fleet/scan.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -188,67 +190,51 @@ static void add_row(struct printing *printing, const struct tp_parquet_values *v
 	tp_buf_add_char(out, '\n');
 }
 
-static int print_group(struct printing *printing, const struct tp_parquet_reader *reader,
-    uint32_t group, struct tp_err *err)
+static int print_rows(void *context, const struct tp_fleet_rows *rows, struct tp_err *err)
 {
-	const struct tp_fleet_table *table = printing->place->table;
-	struct tp_parquet_values values[TP_FLEET_COLUMNS] = {0};
-	const struct tp_parquet_values *ids = &values[tp_fleet_column_number(table, "run_id")];
+	struct printing *printing = context;
 	int code = 0;
-	for (uint32_t i = 0; !code && i < table->count; i++)
-		code = tp_parquet_values_read_named(
-		    &values[i], reader, group, table->columns[i].name, table->columns[i].type, err);
-	if (!code && !ids->numbers)
-		code = tp_err_set(err, TP_ERR_FORMAT, reader->name, "has no column run_id");
-	for (uint64_t row = 0; !code && row < reader->groups[group].rows; row++) {
-		if (tp_fleet_names_have(printing->runs, tp_parquet_text(ids, row)))
-			add_row(printing, values, row);
+	for (uint64_t row = 0; !code && row < rows->count; row++) {
+		if (rows->runs[row] != TP_FLEET_NO_RUN)
+			add_row(printing, rows->columns, row);
 		code = drain(printing, TP_BUF_DRAIN_SIZE, err);
 	}
-	for (uint32_t i = 0; i < table->count; i++)
-		tp_parquet_values_release(&values[i]);
 	return code;
 }
 
-static int print_file(void *context, const char *path, struct tp_err *err)
+static uint32_t number_of_run(void *context, const char *run_id)
 {
-	struct printing *printing = context;
-	struct tp_parquet_reader reader;
-	int code = tp_parquet_reader_open(&reader, path, err);
-	if (!code)
-		code = tp_fleet_check_file(&reader, printing->place->table, err);
-	for (uint32_t group = 0; !code && group < reader.group_count; group++)
-		code = print_group(printing, &reader, group, err);
-	tp_parquet_reader_close(&reader);
-	return code;
+	const struct printing *printing = context;
+	return tp_fleet_names_have(printing->runs, run_id) ? 0 : TP_FLEET_NO_RUN;
+}
+
+static bool wants(void *context, const char *day, const char *program, const char *run)
+{
+	const struct printing *printing = context;
+	return strcmp(day, printing->place->day + strlen("day=")) == 0 &&
+	       (!program || strcmp(program, printing->program) == 0) &&
+	       (!run || tp_fleet_is_of_many(run) || tp_fleet_names_have(printing->runs, run));
 }
 
 int tp_clickhouse_print(const struct tp_fleet_place *place, const struct tp_fleet_names *runs,
     const char *database, struct tp_err *err)
 {
 	struct printing printing = {.place = place, .runs = runs};
-	struct tp_fleet_names folders = {0};
-	char path[TP_FLEET_PATH];
-	bool gone;
+	struct tp_fleet_scan scan = {
+	    .directory = place->directory,
+	    .table = (enum tp_fleet_table_id)(place->table - tp_fleet_tables),
+	    .columns = UINT64_MAX,
+	    .wants = wants,
+	    .run = number_of_run,
+	    .take = print_rows,
+	    .context = &printing,
+	};
 	tp_buf_init(&printing.out);
 	tp_fleet_decode(printing.program, place->program + strlen("program="));
 	add_insert(&printing.out, place->table, database);
-	int code = tp_fleet_path(path, err, "%s/%s/%s/%s", place->directory, place->table->name,
-	    place->day, place->program);
-	if (!code)
-		code = tp_fleet_names_read(&folders, path, "run=", err);
-	for (uint32_t i = 0; !code && i < folders.count; i++) {
-		const char *run = folders.items[i] + strlen("run=");
-		if (strncmp(run, "compact-", 8) != 0 && !tp_fleet_names_have(runs, run))
-			continue;
-		code = tp_fleet_path(path, err, "%s/%s/%s/%s/%s", place->directory,
-		    place->table->name, place->day, place->program, folders.items[i]);
-		if (!code)
-			code = tp_fleet_each_file(path, print_file, &printing, &gone, err);
-	}
+	int code = tp_fleet_scan(&scan, err);
 	if (!code)
 		code = drain(&printing, 0, err);
-	tp_fleet_names_release(&folders);
 	tp_buf_release(&printing.out);
 	return code;
 }

@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "folder.h"
 
-#include "common/array.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,14 +124,6 @@ static bool is_old(const char *id, const struct tp_fleet_old *old)
 	return end && !*end && (uint64_t)timegm(&tm) < old->before_unix_s;
 }
 
-static bool add_dropped(struct tp_fleet_names *dropped, const char *id)
-{
-	if (!TP_GROW(dropped->items, dropped->room, dropped->count + UINT64_C(1)))
-		return false;
-	dropped->items[dropped->count] = strdup(id);
-	return dropped->items[dropped->count] ? ++dropped->count : false;
-}
-
 // Of a program's runs those that go. Ids begin with the time, so the newest are the last.
 static int choose(const char *directory, const char *program, const struct tp_fleet_old *old,
     struct tp_fleet_names *dropped, struct tp_err *err)
@@ -153,7 +143,7 @@ static int choose(const char *directory, const char *program, const struct tp_fl
 		*end = '\0';
 		if ((old->by_age && is_old(runs.items[i], old)) ||
 		    (old->by_count && runs.count - i > old->keep)) {
-			if (!add_dropped(dropped, runs.items[i]))
+			if (!tp_fleet_names_add(dropped, runs.items[i]))
 				code = tp_err_memory(err, directory);
 			if (old->each)
 				old->each(old->context, runs.items[i], strchr(program, '=') + 1);
@@ -175,11 +165,6 @@ static void remove_manifests(
 		remove_if_empty(directory, path);
 }
 
-static int compare_items(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int tp_fleet_expire_runs(const char *directory, const struct tp_fleet_old *old,
     struct tp_fleet_rewritten *rewritten, struct tp_err *err)
 {
@@ -196,8 +181,7 @@ int tp_fleet_expire_runs(const char *directory, const struct tp_fleet_old *old,
 		code = tp_fleet_names_read(&programs, folder, "", err);
 	for (uint32_t i = 0; !code && i < programs.count; i++)
 		code = choose(directory, programs.items[i], old, &dropped, err);
-	if (dropped.count)
-		qsort(dropped.items, dropped.count, sizeof(*dropped.items), compare_items);
+	tp_fleet_names_sort(&dropped);
 	rewritten->runs = dropped.count;
 	// A run is gone when its row in runs is; its manifest goes last, so that the next time ends
 	// what was begun.

@@ -14,6 +14,8 @@
 #include "fleet/run.h"
 #include "analyzer/output/format/parquet_read.h"
 
+#include <string.h>
+
 struct tp_fleet_added {
 	char id[TP_FLEET_RUN_ID];
 	bool already; /* it was there: nothing was written */
@@ -85,6 +87,12 @@ int tp_fleet_sync(const char *path, struct tp_err *err);
 int tp_fleet_lock(const char *directory);
 /* Whether DIRECTORY is a fleet. TP_ERR_NOT_FOUND. */
 int tp_fleet_check(const char *directory, struct tp_err *err);
+
+/* Whether a file of this `run` has rows of many runs, and not of the run of that id. */
+static inline bool tp_fleet_is_of_many(const char *run)
+{
+	return strncmp(run, "compact-", strlen("compact-")) == 0;
+}
 
 /* Manifests are in DIRECTORY/manifest/KIND=NAME. */
 #define TP_FLEET_OF_PROGRAMS "program"       /* runs of a program */

@@ -207,15 +207,6 @@ static const char *keep(struct results *results, const char *text)
 	return copy;
 }
 
-// "3", "0.1", "1e+300": as few digits as give the same number again. Returns text.
-static const char *exact_number(char text[32], double number)
-{
-	snprintf(text, 32, "%.15g", number);
-	if (strtod(text, NULL) != number)
-		snprintf(text, 32, "%.17g", number);
-	return text;
-}
-
 static const char *keep_factors(struct results *results, const struct table *table, uint64_t row)
 {
 	struct tp_buf text;
@@ -232,7 +223,7 @@ static const char *keep_factors(struct results *results, const struct table *tab
 		tp_buf_add_string(&text, ": ");
 		tp_json_quote(&text, table->reader.columns[i].type == TP_PARQUET_TEXT
 					 ? text_at(table, i, row)
-					 : exact_number(number, real_at(table, i, row)));
+					 : tp_json_digits(number, real_at(table, i, row)));
 	}
 	tp_buf_add_string(&text, any ? "}" : "{}");
 	const char *copy = text.failed ? NULL : keep(results, text.data);

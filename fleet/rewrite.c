@@ -439,7 +439,7 @@ static int list_runs(struct work *work, struct tp_err *err)
 	for (uint32_t i = 0; i < work->runs.count; i++) {
 		char *run = work->runs.items[i];
 		char path[TP_FLEET_PATH];
-		const bool whole = strncmp(run, "run=compact-", 12) == 0 ||
+		const bool whole = tp_fleet_is_of_many(run + strlen("run=")) ||
 				   tp_fleet_has_run(place->directory, tp_fleet_kind(place->table),
 				       place->program + 8, run + 4);
 		if (whole &&

@@ -27,7 +27,7 @@ static bool number_rows(
 	}
 	for (uint64_t row = 0; found && row < ids->count; row++)
 		runs[row] = tp_parquet_has(ids, row) ? numbers[ids->numbers[row]] : TP_FLEET_NO_RUN;
-	return found && ids->numbers;
+	return found;
 }
 
 static bool has_key(const struct tp_parquet_values *values, int64_t key)
@@ -58,6 +58,9 @@ static int take_group(struct scanning *scanning, const struct tp_parquet_reader 
 			runs = code ? NULL : malloc((rows + ids.text_count + 1) * sizeof(*runs));
 			if (!code && !runs)
 				code = tp_err_memory(err, reader->name);
+			if (!code && !ids.numbers)
+				code = tp_err_set(
+				    err, TP_ERR_FORMAT, reader->name, "has no column run_id");
 			wanted = !code && number_rows(scan, &ids, runs);
 		}
 		if (code || !wanted || !(scan->columns >> at & 1))
@@ -136,7 +139,7 @@ int tp_fleet_scan(struct tp_fleet_scan *scan, struct tp_err *err)
 		code = scan->begin ? scan->begin(scan->context, err) : 0;
 		if (!code)
 			code = take_folders(&scanning, folder, 0, err);
-		if (!code || !scanning.gone)
+		if (!code || !scanning.gone || !scan->begin)
 			break;
 	}
 	return code;

@@ -38,7 +38,7 @@ struct tp_fleet_scan {
 	bool by_key;
 	uint32_t keys;
 	int64_t key;
-	/* Before the first row, and again if all is read anew. NULL: nothing is to be done. */
+	/* Before the first row, and again if all is read anew. NULL: it is not. */
 	int (*begin)(void *context, struct tp_err *err);
 	int (*take)(void *context, const struct tp_fleet_rows *rows, struct tp_err *err);
 	void *context;
@@ -48,7 +48,7 @@ struct tp_fleet_scan {
 
 /*
  * TAKE the rows. 0 or a negative tp_error, of what it calls too. With `run`, columns of a group
- * without such a run are not read.
+ * without such a run are not read, and a file without run_id is an error.
  */
 int tp_fleet_scan(struct tp_fleet_scan *scan, struct tp_err *err);
 

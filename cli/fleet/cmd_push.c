@@ -6,7 +6,6 @@
 #include "fleet/clickhouse.h"
 #include "cli/command/command.h"
 #include "cli/fleet/push.h"
-#include "common/array.h"
 #include "common/read_all.h"
 
 #include <errno.h>
@@ -60,9 +59,7 @@ static int read_ids(struct tp_fleet_names *ids, struct tp_buf *text, struct tp_e
 	char *rest = NULL;
 	for (char *id = code ? NULL : strtok_r(text->data, "\n", &rest); !code && id;
 	     id = strtok_r(NULL, "\n", &rest)) {
-		if (TP_GROW(ids->items, ids->room, ids->count + UINT64_C(1)))
-			ids->items[ids->count++] = id;
-		else
+		if (!tp_fleet_names_add(ids, id))
 			code = tp_err_memory(err, NULL);
 	}
 	return code;
@@ -82,7 +79,7 @@ static int print_rows(char **words)
 			       : tp_err_set(&err, TP_ERR_NOT_FOUND, words[1], "is no table");
 	if (!code)
 		code = tp_clickhouse_print(&place, &ids, words[4], &err);
-	free(ids.items);
+	tp_fleet_names_release(&ids);
 	tp_buf_release(&text);
 	return code ? tp_command_fail(&err) : TP_EXIT_DONE;
 }

@@ -132,8 +132,15 @@ static int choose_runs_of(void *context, const struct tp_fleet_rows *rows, struc
 	return 0;
 }
 
-// Sets of experiments have an id of their own, and rows that say the same of them. A run that is
-// found twice is chosen once.
+// What was found before stays: a run that is found twice is chosen once.
+static int begin_runs(void *context, struct tp_err *err)
+{
+	(void)context;
+	(void)err;
+	return 0;
+}
+
+// Sets of experiments have an id of their own, and rows that say the same of them.
 static int choose_runs(struct tp_fleet_tables *tables, struct tp_err *err)
 {
 	static const enum tp_fleet_table_id ids[] = {TP_FLEET_RUNS, TP_FLEET_EXPERIMENTS};
@@ -144,6 +151,7 @@ static int choose_runs(struct tp_fleet_tables *tables, struct tp_err *err)
 		    .directory = tables->directory,
 		    .table = ids[i],
 		    .wants = wants,
+		    .begin = begin_runs,
 		    .take = choose_runs_of,
 		    .context = &filling,
 		};

@@ -187,16 +187,6 @@ static int choose(struct answering *it, uint64_t sets[2][2], uint64_t hash[2], s
 
 // ---- JSON
 
-static void add_number(struct tp_json *json, const char *name, double number)
-{
-	char text[40];
-	snprintf(text, sizeof(text), "%.15g", number);
-	if (strtod(text, NULL) != number)
-		snprintf(text, sizeof(text), "%.17g", number);
-	tp_json_value(json, name);
-	tp_buf_add_string(json->out, isfinite(number) ? text : "null");
-}
-
 // What cannot be known may be below 0 in a file: null, as NULL. Bytes are JSON.
 static void add_value(struct tp_json *json, const char *name, sqlite3_stmt *row, int column)
 {
@@ -207,7 +197,7 @@ static void add_value(struct tp_json *json, const char *name, sqlite3_stmt *row,
 		return;
 	}
 	case SQLITE_FLOAT:
-		add_number(json, name, sqlite3_column_double(row, column));
+		tp_json_exact(json, name, sqlite3_column_double(row, column));
 		return;
 	case SQLITE_TEXT:
 		tp_json_text(json, name, (const char *)sqlite3_column_text(row, column));

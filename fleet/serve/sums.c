@@ -336,8 +336,7 @@ static bool wants(void *context, const char *day, const char *program, const cha
 	const struct summing *it = context;
 	// One of many runs may have one of the set.
 	if (run)
-		return strncmp(run, "compact-", strlen("compact-")) == 0 ||
-		       tp_fleet_names_have(&it->ids, run);
+		return tp_fleet_is_of_many(run) || tp_fleet_names_have(&it->ids, run);
 	sqlite3_bind_int(it->find_place, 1, it->side);
 	sqlite3_bind_text(it->find_place, 2, day, -1, SQLITE_STATIC);
 	sqlite3_bind_text(it->find_place, 3, program, -1, SQLITE_STATIC);
