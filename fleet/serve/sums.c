@@ -435,8 +435,8 @@ static int compare_depths(const void *a, const void *b, void *context)
 	return by_depth ? by_depth : TP_COMPARE(x[0].number, y[0].number);
 }
 
-// The parent of each path, its time with all below, and its place. A file may say anything: a parent that is
-// not less deep is none.
+// The parent of each path, its time with all below, and its place. A file may say anything: a
+// parent that is not less deep is none.
 static int link_paths(struct summing *it, struct tp_err *err)
 {
 	uint32_t *order = malloc((it->count + (size_t)1) * sizeof(*order));
