@@ -109,14 +109,14 @@ state_end() {
 		awk -v OFS='\t' -v prefix="figure$(printf '\t%s' "$1" "$2" "$3")" \
 			'NF == 2 { print prefix, $1, $2 }' "$work/figures"
 		printf 'done\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" \
-			"$(echo "$begun $(state_clock)" | awk -v load="$begun_load" '
+			"$(echo "$begun $(state_clock)" | awk -v load_begun="$begun_load" '
 			{
 				seconds = $4 - $1
 				# Ticks are hundredths of a second.
 				others = seconds > 0.2 ? ($5 - $2 - ($6 - $3)) / 100 / seconds : 0
 				if (others < 0)
 					others = 0
-				printf "%.2f\t%s\t%.2f", seconds, load, others
+				printf "%.2f\t%s\t%.2f", seconds, load_begun, others
 			}')"
 	} >"$work/unit.tsv"
 	cat "$work/unit.tsv" >>"$rows"
