@@ -3,7 +3,9 @@
 library."""
 import base64
 import json
+import os
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -17,12 +19,17 @@ class Browser:
     """Use as a context; input goes through the browser's own event path, not through scripts."""
 
     def __init__(self, width, height):
+        # It leaves files there. Not in the folder of the test: names of sockets are short.
+        self.temporary = tempfile.TemporaryDirectory(prefix="teeperf-browser-",
+                                                     ignore_cleanup_errors=True)
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True)
+            stderr=subprocess.STDOUT, text=True,
+            env=dict(os.environ, TMPDIR=self.temporary.name))
         try:
             self.start(width, height)
         except BaseException:
             self.driver.terminate()
+            self.temporary.cleanup()
             raise
 
     def start(self, width, height):
@@ -55,6 +62,7 @@ class Browser:
         finally:
             self.driver.terminate()
             self.driver.wait()
+            self.temporary.cleanup()
 
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
