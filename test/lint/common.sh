@@ -27,3 +27,22 @@ tree_scripts() {
 		FNR == 1 && /^#!(\/bin\/(ba)?sh|\/usr\/bin\/env bash)/ { print FILENAME }
 		FNR == 1 { nextfile }'
 }
+
+# What was clean stays so while it, what it is held against and the program that looks are the same:
+# build/PRESET/lint/NAME remembers the sums of files that a check has passed.
+#
+# not_yet_clean NAME SETTINGS...: those of the files on standard input, a line each, that NAME has
+# not passed with these SETTINGS, which are words.
+not_yet_clean() {
+	clean=$TEEPERF_BUILD/lint/$1
+	mkdir -p "$TEEPERF_BUILD/lint"
+	touch "$clean"
+	settings=$(printf '%s\n' "$@" | sha256sum)
+	xargs -d '\n' sha256sum | sed "s/^/${settings%% *} /" >"$clean.now"
+	grep -Fxv -f "$clean" "$clean.now" | sed 's/^[^ ]* [^ ]*  //'
+}
+
+# all_clean NAME: the files that not_yet_clean was given have passed.
+all_clean() {
+	mv "$TEEPERF_BUILD/lint/$1.now" "$TEEPERF_BUILD/lint/$1"
+}
