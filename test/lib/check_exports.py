@@ -12,13 +12,14 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import many  # noqa: E402
 import parquet_read  # noqa: E402
 
 TEEPERF, FOLDER = sys.argv[1:3]
 
 
 def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = many.run_quick(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode not in (0, 1):
         sys.exit("%s: exit %d: %s" % (" ".join(command), done.returncode, done.stderr.decode()))
     return done.stdout.decode("utf-8", "replace")

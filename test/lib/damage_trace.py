@@ -11,9 +11,9 @@ import io
 import random
 import re
 import struct
-import subprocess
 import sys
 
+import many
 import teeperf_abi as abi
 
 TEEPERF, TRACE, FUNCTION = sys.argv[1:4]
@@ -40,7 +40,7 @@ def fail(what, result):
 
 
 def run(what, path, command):
-    result = subprocess.run([TEEPERF, *command, path], capture_output=True, timeout=600)
+    result = many.run_quick([TEEPERF, *command, path], capture_output=True, timeout=600)
     if result.returncode not in (0, 1) or b"Sanitizer" in result.stderr:
         fail("%s: crash of %s" % (what, " ".join(command)), result)
     return result

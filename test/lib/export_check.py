@@ -5,8 +5,9 @@
 import csv
 import io
 import os
-import subprocess
 import sys
+
+import many
 
 teeperf = os.environ["TEEPERF"]
 failures = 0
@@ -22,7 +23,7 @@ def fail(text):
 def run(*command, status=0, text=True, stdin=None):
     """The standard output of COMMAND, which has to end with STATUS and, if it is not ours,
     quietly."""
-    done = subprocess.run(command, input=stdin, capture_output=True, text=text,
+    done = many.run_quick(command, input=stdin, capture_output=True, text=text,
                           errors="surrogateescape" if text else None)
     if done.returncode != status:
         sys.exit(f"FAILED: {command} ends with {done.returncode}: {done.stderr}")
@@ -34,7 +35,7 @@ def export(trace, form, out, *options):
     if os.path.exists(out):
         os.remove(out)
     # A damaged trace is exported, too.
-    done = subprocess.run([teeperf, "export", "--format", form, "-o", out, *options, trace],
+    done = many.run_quick([teeperf, "export", "--format", form, "-o", out, *options, trace],
                           capture_output=True, text=True)
     if done.returncode not in (0, 1) or not os.path.exists(out):
         sys.exit(f"FAILED: export {form} of {trace} ends with {done.returncode}: {done.stderr}")
@@ -62,7 +63,7 @@ def unguarded(cell):
 
 def view(name, trace, *options):
     """The rows of a view."""
-    done = subprocess.run([teeperf, "analyze", "--view", name, "--format", "csv", *options, trace],
+    done = many.run_quick([teeperf, "analyze", "--view", name, "--format", "csv", *options, trace],
                           capture_output=True, text=True, errors="surrogateescape")
     if done.returncode not in (0, 1):
         sys.exit(f"FAILED: analyze of {trace} ends with {done.returncode}: {done.stderr}")
@@ -80,7 +81,7 @@ def threads(trace, *options):
 
 def paths_of(trace, *options):
     """{function: in how many paths it is}, of all threads."""
-    done = subprocess.run([teeperf, "export", "--format", "folded", "--weight", "calls", *options,
+    done = many.run_quick([teeperf, "export", "--format", "folded", "--weight", "calls", *options,
                            trace], capture_output=True, text=True, errors="surrogateescape")
     paths = {}
     for line in done.stdout.splitlines():

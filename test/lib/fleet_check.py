@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import many  # noqa: E402
 import parquet_read  # noqa: E402
 
 TEEPERF, FLEET = sys.argv[1:3]
@@ -75,7 +76,7 @@ def table(name):
 
 
 def output(*arguments):
-    out = subprocess.run([TEEPERF, *arguments], check=False, stdout=subprocess.PIPE,
+    out = many.run_quick([TEEPERF, *arguments], check=False, stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL)
     # 1: the trace is damaged, and the output is the rest.
     wanted(out.returncode in (0, 1), "exit status", out.returncode, *arguments)

@@ -17,6 +17,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import many
+
 
 def wanted(condition, *what):
     if not condition:
@@ -34,7 +36,7 @@ def get(url, **headers):
 
 
 def run(*arguments):
-    return subprocess.run(arguments, check=True, stdout=subprocess.PIPE,
+    return many.run_quick(arguments, check=True, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL).stdout.decode()
 
 

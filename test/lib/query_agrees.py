@@ -14,9 +14,11 @@ import json
 import subprocess
 import sys
 
+import many
+
 
 def run(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = many.run_quick(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode not in (0, 1):
         sys.exit("%s: exit %d: %s" % (" ".join(command), done.returncode, done.stderr.decode()))
     return done.stdout.decode("utf-8", "replace")

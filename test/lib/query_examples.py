@@ -9,6 +9,8 @@ import random
 import subprocess
 import sys
 
+import many
+
 TEEPERF = sys.argv[1]
 NAMES = ["main", "alpha", "beta", "gamma", "delta"]
 
@@ -56,7 +58,7 @@ def make(file, seed, count=400):
     text.append("end")
     with open(file + ".txt", "w") as out:
         out.write("\n".join(text) + "\n")
-    subprocess.run([TEEPERF, "dump", "--assemble", file + ".txt", "-o", file], check=True)
+    many.run_quick([TEEPERF, "dump", "--assemble", file + ".txt", "-o", file], check=True)
     for number, call in enumerate(calls, 1):
         call.id = number
     return calls
@@ -67,7 +69,7 @@ def ask(name, **parameters):
                "b=before.trace"]
     for key, value in parameters.items():
         command += ["--param", "%s=%s" % (key, value)]
-    return json.loads(subprocess.run(command + ["now.trace"], check=True,
+    return json.loads(many.run_quick(command + ["now.trace"], check=True,
                                      stdout=subprocess.PIPE).stdout)
 
 
@@ -227,7 +229,7 @@ def main():
             call.t0 -= start
             call.t1 -= start
         check(now, before)
-    names = subprocess.run([TEEPERF, "query", "--example"], stdout=subprocess.PIPE,
+    names = many.run_quick([TEEPERF, "query", "--example"], stdout=subprocess.PIPE,
                            check=True).stdout.split(b"\n")
     if len(names) != 13:
         sys.exit("there are %d examples, and this knows 12" % (len(names) - 1))

@@ -22,6 +22,7 @@ import subprocess
 import sys
 
 import export_check as check
+import many
 import parquet_read
 import slices
 
@@ -156,7 +157,7 @@ def check_json(what, trace, *options):
     for view, rows in (("top", "functions"), ("tree", "tree"), ("function", "functions"),
                        ("inverted", "inverted"), ("threads", "threads")):
         choice = ("--function", "*") if view == "function" else ()
-        done = subprocess.run([check.teeperf, "analyze", "--view", view, "--format", "json",
+        done = many.run_quick([check.teeperf, "analyze", "--view", view, "--format", "json",
                                *choice, *options, trace], capture_output=True, text=True)
         got = json.loads(done.stdout)[rows]
         wanted = check.view(view, trace, *choice, *options)
@@ -249,7 +250,7 @@ def check_tables(what, ask, truth, single, whole):
 
 def check_sql(what, trace, truth, single, *options):
     def ask(sql):
-        done = subprocess.run([check.teeperf, "query", "--format", "json", *options, trace, sql],
+        done = many.run_quick([check.teeperf, "query", "--format", "json", *options, trace, sql],
                               capture_output=True, text=True)
         if done.returncode not in (0, 1) or not done.stdout:
             sys.exit(f"FAILED: {what}: {sql}: {done.stderr}")
@@ -528,7 +529,7 @@ def check_single(what, trace, sums, truth, parts, *options):
         file = check.export(trace, form, "agree.out", *calls,
                             *options) if form != "uftrace" else "agree.out"
         if form == "uftrace":
-            done = subprocess.run([check.teeperf, "export", "--format", form, "-o", file, *options,
+            done = many.run_quick([check.teeperf, "export", "--format", form, "-o", file, *options,
                                    trace], capture_output=True)
             if done.returncode not in (0, 1):
                 sys.exit(f"FAILED: {what}: {form}: {done.stderr}")
@@ -645,7 +646,7 @@ def count_of(text):
 def check_report(what, browser, trace, truth, top, timed, *options):
     """`top`: what read_top() says."""
     _, calls, scaled = top
-    done = subprocess.run([check.teeperf, "report", "-o", "agree.html", *options, trace],
+    done = many.run_quick([check.teeperf, "report", "-o", "agree.html", *options, trace],
                           capture_output=True)
     if done.returncode not in (0, 1):
         sys.exit(f"FAILED: {what}: {done.stderr}")

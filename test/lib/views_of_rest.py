@@ -11,8 +11,9 @@ well. Prints "complete", "exact", "bounded" or "open".
 """
 import json
 import re
-import subprocess
 import sys
+
+import many
 
 arguments = [word for word in sys.argv[1:] if not word.startswith("--")]
 tool, trace, events, calls, whole = (arguments[0], arguments[1], int(arguments[2]),
@@ -21,7 +22,7 @@ every, counted = "--all" in sys.argv, "--counted" in sys.argv
 
 
 def run(*words):
-    return subprocess.run([tool, *words], capture_output=True, text=True, errors="replace",
+    return many.run_quick([tool, *words], capture_output=True, text=True, errors="replace",
                           timeout=600)
 
 

@@ -31,8 +31,8 @@ int main(void)
 EOS
 expect 0 "$TEEPERF" cc -O1 -g -pthread many.c -o many
 expect 0 "$TEEPERF" record -q -o good.trace -- ./many
-cuts=30
-flips=90
+cuts=25
+flips=45
 [ "${TEEPERF_FULL:-0}" = 0 ] || cuts=50 flips=200
 expect 0 python3 "$lib/damage_trace.py" "$TEEPERF" good.trace step $cuts $flips
 says "$cuts cuts, $flips flipped bits, 0 failures" out
