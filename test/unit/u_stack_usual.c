@@ -14,6 +14,11 @@
 
 #include "analyzer/replay/stack.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#define ROUNDS 300 // each takes eight times as long, and goes the same ways
+#else
+#define ROUNDS 1500
+#endif
 #define WORDS_MAX 400000
 #define DEPTH_MAX 60
 #define FIRST_POSITION 64
@@ -304,7 +309,7 @@ static void proper_programs(void **state)
 	(void)state;
 	uint64_t all = 0;
 	uint64_t odd = 0;
-	for (uint32_t round = 0; round < 1500; round++) {
+	for (uint32_t round = 0; round < ROUNDS; round++) {
 		struct setting setting;
 		first_seed = seed = round + 1;
 		choose(&setting);
@@ -321,7 +326,7 @@ static void proper_programs(void **state)
 static void damaged_traces(void **state)
 {
 	(void)state;
-	for (uint32_t round = 0; round < 3000; round++) {
+	for (uint32_t round = 0; round < 2 * ROUNDS; round++) {
 		struct setting setting;
 		first_seed = seed = round + 1000001;
 		choose(&setting);

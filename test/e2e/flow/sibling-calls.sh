@@ -14,7 +14,7 @@ little='ulimit -s 256; exec ./app'
 cat >machine.c <<'EOS'
 #include <stdio.h>
 #include <stdlib.h>
-enum { STEPS = 300000 };
+enum { STEPS = 30000 };
 typedef int state(int left, int sum);
 state first, second, third;
 #ifdef TABLE
@@ -59,7 +59,7 @@ for what in "-DNAMES" "-DNAMES --tail-calls=keep" "-DTABLE --tail-calls=keep"; d
 		cmp out wanted || fail "$what, $shape: another result"
 		expect 0 "$TEEPERF" record -q -o run.trace -- sh -c "$little"
 		cmp out wanted || fail "$what, $shape: another result while it was recorded"
-		counts 300000
+		counts 30000
 	done
 done
 # As calls: exact nesting, and a frame for each.

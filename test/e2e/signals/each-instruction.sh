@@ -43,13 +43,10 @@ if [ "$full" = 1 ]; then
 		done
 	done
 else
-	interrupted inline soft 1 plain 1 0
-	interrupted inline tsc 7 nested 6 8
+	interrupted inline soft 2 plain 1 0
+	interrupted inline tsc 7 nested 3 8
 	interrupted inline soft 41 big 1 11
-	interrupted inline tsc 5 jump 3 11
-	interrupted call tsc 3 plain 1 0
-	interrupted dual soft 3 nested 2 0
-	interrupted dual tsc 5 jump 3 11
-	interrupted inline soft 7 plain+marks 2 7
-	interrupted dual tsc 7 jump+marks 2 11
+	interrupted call tsc 5 plain 1 0
+	interrupted dual tsc 7 jump 2 11
+	interrupted dual soft 7 jump+marks 2 11
 fi
