@@ -26,14 +26,15 @@ check: setup
 test: setup
 	@tools/build $(PRESET)
 	@tools/run-tests build/$(PRESET) -LE '^long$$' -j$(JOBS)
-test-long: setup
-	@tools/build $(PRESET)
+test-long:
+	@tools/setup --long
+	@tools/build $(PRESET) $(PRESET) -DTEEPERF_CROSS=
 	@tools/run-tests build/$(PRESET) -L '^long$$' -j$(JOBS)
 
 # The same with the plugin of each LLVM major, longer fuzzing, the whole test suites of real
 # programs, and virtual machines.
 test-full:
-	@tools/setup --all-llvm --suites --servers --machines
+	@tools/setup --long --all-llvm --suites --servers --machines
 	@tools/build dev full -DTEEPERF_LLVM_MAJORS='14;16;19;22' -DTEEPERF_FUZZ_RUNS=2000000 \
 		-DTEEPERF_FULL=ON
 	@tools/run-tests build/full -j$(JOBS)
@@ -98,7 +99,7 @@ help:
 	@echo 'make dist        build/teeperf-VERSION.tar.xz of the last commit'
 	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
 	@echo 'make check       the quick tests, one of each area: a minute and a half [PRESET=dev]'
-	@echo 'make test        the tests but for the long ones: some ten minutes [PRESET=dev]'
+	@echo 'make test        the tests but for the long ones: some five minutes [PRESET=dev]'
 	@echo 'make test-long   the long ones; CI runs both [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
 	@echo 'make bench       TeePerf and its peers against native code, about an hour, can be resumed [BENCH_OPTIONS="--max-time 5m"]'

@@ -5,6 +5,7 @@
 # of events that it lacks: each write fails in turn, alone or with all that follow. Shown and
 # missing events together are all of the program's. TEEPERF_FULL=1: all views of each trace, and
 # more ways to record.
+# tier: long
 set -eu
 . "$(dirname "$0")/../lib/e2e.sh"
 private_shm || true

@@ -35,6 +35,13 @@ skip() {
 	exit 77
 }
 
+# needs PROGRAM...: for a test of 'make test': tools/setup installs them.
+needs() {
+	for needed; do
+		command -v "$needed" >/dev/null || fail "'$needed' is not there: run tools/setup"
+	done
+}
+
 # Makefiles of others take no folder that has spaces in its name.
 plain_folder() {
 	case $TEEPERF$PWD in

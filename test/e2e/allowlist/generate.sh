@@ -4,6 +4,7 @@
 # An allowlist for a budget, from a recording, from counts with samples, and from sizes: the program
 # built with it records what was promised, to the call; and each wrong input has one error that says
 # what to do.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=

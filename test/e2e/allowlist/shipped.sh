@@ -3,6 +3,7 @@
 #
 # Proves that the shipped lists are found by name, load, and leave out of a C++ program what they
 # say and nothing else: the same program is recorded without a list and with each of them.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 cat >app.cc <<'EOS'

@@ -5,6 +5,7 @@
 # of a thread, fork, each other's order, 3,000 in each other), with marks while recording is off,
 # with a ring that has lost the begin of a phase, with 100,000 marks, and with more than are shown,
 # which is reported.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

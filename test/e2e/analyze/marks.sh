@@ -174,12 +174,11 @@ says 'mark .*-- middle|-- middle' out
 expect 0 "$TEEPERF" report -o report.html run.trace
 grep -q 'id="data-marks"' report.html || fail "the report has no marks"
 expect 0 "$TEEPERF" export --format uftrace -o run.uftrace run.trace
-if command -v uftrace >/dev/null; then
-	uftrace dump -d run.uftrace >events 2>/dev/null
-	[ "$(grep -c '\[event\] mark:' events)" = 323 ] ||
-		fail "uftrace: $(grep -c 'mark:' events) marks"
-	[ "$(grep -c '\[event\] phase_end:round' events)" = 320 ] || fail "uftrace: phases"
-fi
+needs uftrace
+uftrace dump -d run.uftrace >events 2>/dev/null
+[ "$(grep -c '\[event\] mark:' events)" = 323 ] ||
+	fail "uftrace: $(grep -c 'mark:' events) marks"
+[ "$(grep -c '\[event\] phase_end:round' events)" = 320 ] || fail "uftrace: phases"
 expect 0 "$TEEPERF" export --format perfetto -o run.pftrace run.trace
 expect 0 "$TEEPERF" export --format chrome -o run.json run.trace
 python3 - <<'EOF'

@@ -3,6 +3,7 @@
 #
 # record --pid: the memory that a program keeps of finished logs does not grow with their number,
 # and giving memory back does not lose a record.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 private_shm || true

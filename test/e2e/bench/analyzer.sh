@@ -3,6 +3,7 @@
 #
 # Proves that benchmarks/analyzer can be run, and that it counts the events of its programs. It says
 # nothing of the times.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v "${CC:-cc}" >/dev/null || skip "no C compiler (CC=${CC:-cc})"

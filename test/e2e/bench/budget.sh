@@ -3,6 +3,7 @@
 #
 # Proves that the benchmark of budgets works: run in miniature it makes a table with figures, and
 # the shares of a known profile are what they should be. Times are not looked at.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder

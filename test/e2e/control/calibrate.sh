@@ -4,6 +4,7 @@
 # record --calibrate leaves each function out in turns, says so of each, and counts the rest;
 # 'analyze --costs' takes its costs off another trace, whose calls stay as they are, and is never
 # less sure of a time than without.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake= # the functions are where the trace says

@@ -5,6 +5,7 @@
 # signals, forks, libraries that come and go, exceptions and longjmp; with the records in line and
 # in second bodies. Functions that are chosen between two phases are counted exactly, no call has a
 # wrong caller, and nothing is damaged.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake= # the functions are where the trace says

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Each command of the how-to guides works, run in their order on a small program with threads.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

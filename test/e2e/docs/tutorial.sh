@@ -4,6 +4,7 @@
 # docs/tutorial.md, start to end in an empty folder: each command works, and prints the output of
 # the document, numbers aside. To write the outputs anew: TUTORIAL_UPDATE=1 (run_tutorial.py says
 # how they are compared).
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 plain_folder

@@ -4,6 +4,7 @@
 # Any clang, opt or lld can be given lib/teeperf/TeePerf.so: it instruments with the plugin of its
 # own LLVM major, and where there is none, or where it is given that of another major, it ends with
 # one sentence and no crash.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 libraries=$(cd "$(dirname "$TEEPERF")/../lib/teeperf" && pwd)

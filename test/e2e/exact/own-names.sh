@@ -112,10 +112,7 @@ for name in pthread_key_create pthread_setspecific pthread_atfork dl_iterate_phd
 done
 # musl has no other name for these two, and a static program no table of names.
 build app "$(echo $names | sed 's/ pthread_atfork / /; s/ pthread_setspecific$//')" -static
-command -v musl-gcc >/dev/null || {
-	echo "musl-gcc is not there: not tried with it"
-	exit 0
-}
+needs musl-gcc
 include=/usr/include/$(uname -m)-linux-musl
 for how in -static -pie; do
 	"$TEEPERF" cc -O1 -g -fPIE -nostdlibinc -isystem "$include" -c app.c

@@ -4,6 +4,7 @@
 # Proves that the page of an experiment shows its plots in a real browser: marks and whiskers where
 # the medians are, a choice of figures and axes, names that mean harm as text, light and dark, no
 # network, and without a script a table.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||

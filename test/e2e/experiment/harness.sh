@@ -4,6 +4,7 @@
 # Proves that the example of the existing harness for enclaves is taken as it is, and yields its
 # figures, or a note where the machine lacks what they need. The short form has a shorter run of
 # each program.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/sysbench ] || skip "no sysbench (package sysbench)"

@@ -5,6 +5,7 @@
 # the recorder, with its figures; 'perf stat', with its; Gramine, by stand-ins for its tools, with a
 # manifest for each experiment and a folder for each kind of storage; that the times of all are
 # those of the program; and that the deep trace has calls and system events.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -4,6 +4,7 @@
 # Proves that callgrind_annotate finds in the export "callgrind" the calls, the self and the
 # inclusive time of each function that we show, also of recursive ones, which the format has no
 # means for.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"

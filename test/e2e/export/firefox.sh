@@ -4,6 +4,7 @@
 # Proves that the tables of a Firefox profile fit together, and that its samples make the times of
 # the analyzer. How often a function was called it cannot tell, where calls follow one another
 # without a gap.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"

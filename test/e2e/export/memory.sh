@@ -4,6 +4,7 @@
 # Proves that the memory of exports with single calls does not grow with calls: ten times as many
 # take the same. Prints times and sizes, too. The long form has 10 million events, and lets uftrace
 # read them.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

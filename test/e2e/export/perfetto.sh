@@ -7,7 +7,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"
-command -v protoc >/dev/null || skip "no protoc (package protobuf-compiler)"
+needs protoc
 
 slices_traces
 slices_check perfetto

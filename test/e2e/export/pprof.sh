@@ -4,6 +4,7 @@
 # Proves that pprof's own readers find in the export "pprof" the calls and the times of each
 # function that we show: with recursion, threads, stacks that are switched, names of all kinds,
 # functions that are only counted, without a clock, compensated and as recorded.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/export_traces.sh"

@@ -8,7 +8,7 @@
 # tier: quick
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
-command -v protoc >/dev/null || skip "no reader (package protobuf-compiler)"
+needs protoc
 
 for case in two-threads compensated recursion; do
 	"$TEEPERF" dump --assemble "$root/test/golden/$case/trace.txt" -o $case.trace

@@ -4,6 +4,7 @@
 # Proves that evented profiles of speedscope, which --calls chooses, have each call with its times;
 # that the old name of this form gives the same file with a warning; and that formats without two
 # forms refuse --calls.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/slices.sh"

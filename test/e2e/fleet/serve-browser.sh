@@ -7,8 +7,7 @@
 # is enough, and 390 pixels are.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
-[ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||
-	skip "no browser (packages chromium and chromium-driver)"
+needs chromium chromedriver
 
 python3 "$lib/browser_fleet.py" make
 for text in ?-?.txt; do

@@ -4,6 +4,7 @@
 # Proves that fibers of Boost.Fiber, which its work-stealing scheduler takes from thread to thread
 # in the middle of nested calls and of try blocks, have exact counts of calls in each path, once
 # '--switches' names what of the library switches.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

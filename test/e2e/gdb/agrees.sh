@@ -5,6 +5,7 @@
 # and the last records as 'teeperf dump' has them afterwards: of a stopped process, of gdb's core
 # and of the kernel's, with and without a symbol for the runtime's state, whatever has been drained;
 # and that damage in the log only leads to a message.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v gdb >/dev/null || skip "gdb is not there: run tools/setup"

@@ -7,7 +7,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
-command -v gdb >/dev/null || skip "gdb is not there"
+needs gdb
 helper=$root/gdb/teeperf-gdb.py
 cat >hang.c <<'EOS'
 __attribute__((noinline)) void stop_here(void) { __asm__ volatile(""); }

@@ -150,12 +150,11 @@ expect 0 "$TEEPERF" record -q --clock tsc -o again.trace -- ./again
 cmp before after || fail "another list of functions"
 
 # GDB's helper, whose names come from GDB.
-if command -v gdb >/dev/null; then
-	expect 0 "$TEEPERF" record -q --clock tsc -o gdb.trace -- gdb -q -nx -batch \
-		-ex 'source '"$TEEPERF_BUILD/share/teeperf/gdb/teeperf-gdb.py" \
-		-ex 'catch syscall exit_group' -ex run -ex 'teeperf events 100' ./odd
-	grep -v 'Thread debugging' out >shown
-	python3 "$lib/check_clean.py" 'teeperf events' <shown || fail "GDB's helper"
-	says 'latin.xe9.xff' shown
-	says 'escape.x1b.31mred' shown
-fi
+needs gdb
+expect 0 "$TEEPERF" record -q --clock tsc -o gdb.trace -- gdb -q -nx -batch \
+	-ex 'source '"$TEEPERF_BUILD/share/teeperf/gdb/teeperf-gdb.py" \
+	-ex 'catch syscall exit_group' -ex run -ex 'teeperf events 100' ./odd
+grep -v 'Thread debugging' out >shown
+python3 "$lib/check_clean.py" 'teeperf events' <shown || fail "GDB's helper"
+says 'latin.xe9.xff' shown
+says 'escape.x1b.31mred' shown

@@ -80,16 +80,15 @@ cmake_calls=$calls
 "$prefix/bin/teeperf" cc -O2 -g -o cc-app project/app.c
 check "$PWD/cc-app"
 
-if command -v pkg-config >/dev/null; then
-	PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-	export PKG_CONFIG_PATH
-	[ "$(pkg-config --modversion teeperf)" = "$("$prefix/bin/teeperf" --version |
-		awk '{ print $2 }')" ] || fail "pkg-config and teeperf --version disagree"
-	# As in a makefile: what it prints is for a shell.
-	eval "clang-$major -O2 -g $(pkg-config --cflags teeperf) -o pc-app project/app.c \
-		$(pkg-config --static --libs teeperf)"
-	check "$PWD/pc-app"
-fi
+needs pkg-config
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+export PKG_CONFIG_PATH
+[ "$(pkg-config --modversion teeperf)" = "$("$prefix/bin/teeperf" --version |
+	awk '{ print $2 }')" ] || fail "pkg-config and teeperf --version disagree"
+# As in a makefile: what it prints is for a shell.
+eval "clang-$major -O2 -g $(pkg-config --cflags teeperf) -o pc-app project/app.c \
+	$(pkg-config --static --libs teeperf)"
+check "$PWD/pc-app"
 
 if command -v gcc >/dev/null; then
 	if cmake -G Ninja -S project -B gcc-build -DCMAKE_PREFIX_PATH="$prefix" \

@@ -4,6 +4,7 @@
 # Proves that a program's inventory names exactly the functions that are in its symbol table, that
 # it comes through every linker, partial links, archives and strip, that it is never loaded, and
 # that parallel compilers write their files without disturbing one another.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v python3 >/dev/null || skip "no python3"

@@ -5,6 +5,7 @@
 # the program made them: names, order, thread, between which calls, and with an end or without; in
 # the shapes inline and dual, with the soft clock and without one, in a ring, and from a signal
 # handler's point of view in signals/each-instruction-qemu.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=

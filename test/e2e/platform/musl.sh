@@ -8,7 +8,7 @@
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=
-command -v musl-gcc >/dev/null || skip "musl-gcc is not there: run tools/setup"
+needs musl-gcc
 
 cat >app.c <<'EOS'
 #include <dlfcn.h>

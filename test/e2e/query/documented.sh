@@ -3,6 +3,7 @@
 #
 # Runs docs/queries.md: its commands, whose columns are as shown, its Python (that with pandas and
 # pyarrow if these are there), and its SQL for DuckDB if npm has that.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -4,7 +4,7 @@
 # Proves that the Python package gives the numbers of 'teeperf query', as DataFrames where pandas is
 # there and as lists where it is not, that filters and parameters reach the command, and that what
 # fails says why.
-# tier: quick
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 python=/usr/bin/python3

@@ -5,7 +5,7 @@
 # memory comes from another thread while it starts. With '--ready' all of it is there before.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
-command -v strace >/dev/null || fail "strace is not there: run tools/setup"
+needs strace
 
 cat >app.c <<'EOS'
 __attribute__((noinline)) static int step(int x)

@@ -6,8 +6,7 @@
 # shows hostile names as text, has enough contrast, and says so when it cannot be shown.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
-[ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||
-	skip "no browser (packages chromium and chromium-driver)"
+needs chromium chromedriver
 
 head='clock kind=tsc hz=1000000000
 command

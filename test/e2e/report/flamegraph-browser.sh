@@ -5,8 +5,7 @@
 # click, searches by keyboard, resets, shows hostile names as text, and follows the colour scheme.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
-[ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||
-	skip "no browser (packages chromium and chromium-driver)"
+needs chromium chromedriver
 
 cat >flame.txt <<'EOS'
 clock kind=tsc hz=1000000000

@@ -4,6 +4,7 @@
 # Proves that a report's call graph is that of export --format dot, and laid out by graphviz; that
 # without graphviz, or with a dot that writes anything else, the page says so and is whole; and that
 # it can be used in a browser.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

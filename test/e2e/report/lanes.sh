@@ -4,6 +4,7 @@
 # Proves that the lanes of a report's timeline have the events of the SQL tables: system calls,
 # waits with who ended them, requests to devices, page faults; that of too many events the longest
 # are drawn one by one, and the others are counted; and that the page says so.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

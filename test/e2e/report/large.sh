@@ -4,6 +4,7 @@
 # Proves that a report of 100,000 paths is shown piece by piece: the number of elements has a limit,
 # whatever is clicked. The time that opening it and each interaction take on the main thread is
 # printed.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||

@@ -5,6 +5,7 @@
 # long they took, as the table calls of SQL has them; that the slowest calls of functions are drawn
 # with all calls inside of them, up to the limits; that the page reports what it leaves out; and
 # that all of it works in a browser.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -4,6 +4,7 @@
 # Proves that a report has room for what it is about: a head of one line, all five threads of a run
 # with lanes in sight in a window of 1440 by 900, a line between threads and flame graph that mouse
 # and keyboard move, and a legend that says what each colour is.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 [ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||

@@ -4,6 +4,7 @@
 # Proves that a report of a joined trace shows the TEE: colours by side, marks where a call goes
 # over the border, the share inside; that its tables of transitions and contention are the rows of
 # the views of these names; and that others have no such tabs.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

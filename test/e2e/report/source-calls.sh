@@ -5,6 +5,7 @@
 # 5, in functions of one body and of two, with debug information in .dwo files; no line where it is
 # not known which code was inlined, and nothing without call sites; and that the browser shows the
 # numbers that `teeperf query` has of caller and callee, shared ones as such.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -74,8 +74,7 @@ says '4 files were not found' with.html
 expect 0 python3 "$lib/report_source.py" with.html without.html
 says '^0 failures' out
 
-[ -x /usr/bin/chromium ] && command -v chromedriver >/dev/null ||
-	skip "no browser (packages chromium and chromium-driver); the page's data were looked at"
+needs chromium chromedriver
 export HOME="$PWD"
 modules=${TEEPERF_AXE:-$(npm root -g 2>/dev/null || true)}
 axe=$modules/axe-core/axe.min.js

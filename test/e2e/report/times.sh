@@ -4,6 +4,7 @@
 # Proves that a report separates running, waiting and being preempted as analyze does: columns of
 # the table, widths of the flame graph, of all threads and of one; that --time decides which of them
 # is shown first; and that unknown times are absent.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

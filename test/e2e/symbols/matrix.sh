@@ -7,6 +7,7 @@
 # table is the same to the byte when the debug information is compressed (zlib, zstd, the old
 # .zdebug) or in a file of its own, found by a build ID of 20 or 8 bytes or by a link without any.
 # With TEEPERF_FULL=1 each form of each.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 for tool in addr2line objcopy readelf gcc g++ clang-19 dwp; do

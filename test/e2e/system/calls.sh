@@ -140,7 +140,7 @@ child=$(query "$(ls run.trace.*)" \
 
 # strace is the program, and what it traces is followed. From the execve on, which is before the
 # trace's first record.
-command -v strace >/dev/null || fail "strace is not there: run tools/setup"
+needs strace
 expect 0 "$TEEPERF" record -q -f -o all.trace --events syscalls -- strace -f -c -o counts ./app
 "$TEEPERF" query --format csv --attach child="$(ls all.trace.*)" all.trace "
 	WITH app AS (SELECT pid FROM syscalls WHERE call = 'getppid' GROUP BY pid),

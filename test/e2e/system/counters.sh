@@ -206,15 +206,14 @@ expect 0 "$TEEPERF" export --format parquet -o parquet some.trace
 [ -n "$(find parquet -name counters.parquet)" ] || fail "there is no counters.parquet"
 [ -z "$(find parquet -name 'energy*.parquet')" ] ||
 	fail "there is a table of energy, which was not measured"
-if command -v protoc >/dev/null; then
-	expect 0 "$TEEPERF" export --format perfetto -o some.perfetto some.trace
-	protoc --proto_path="$lib" --decode=Trace perfetto.proto <some.perfetto >some.text
-	says 'unit_name: "ns/s"' some.text
-	# One point for each reading.
-	[ "$(grep -c 'type: TYPE_COUNTER' some.text)" = "$("$TEEPERF" query \
-		--format csv some.trace "SELECT count(*) FROM counter_readings" | sed 1d)" ] ||
-		fail "Perfetto has other points than there are readings"
-fi
+needs protoc
+expect 0 "$TEEPERF" export --format perfetto -o some.perfetto some.trace
+protoc --proto_path="$lib" --decode=Trace perfetto.proto <some.perfetto >some.text
+says 'unit_name: "ns/s"' some.text
+# One point for each reading.
+[ "$(grep -c 'type: TYPE_COUNTER' some.text)" = "$("$TEEPERF" query \
+	--format csv some.trace "SELECT count(*) FROM counter_readings" | sed 1d)" ] ||
+	fail "Perfetto has other points than there are readings"
 expect 0 "$TEEPERF" export --format sqlite -o tables.db some.trace
 python3 -c 'import sqlite3, sys
 rows = dict(sqlite3.connect("tables.db").execute("SELECT counter, amount FROM counters"))

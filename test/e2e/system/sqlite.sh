@@ -4,6 +4,7 @@
 # SQLite on a database that is not in memory, all functions instrumented: each system call is
 # counted as strace counts it in the very same run, bytes are those of /proc/self/io, and 'view
 # system' names the functions of SQLite that read, write and sync.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

@@ -5,6 +5,7 @@
 # is here: of OP-TEE there is a stand-in of the dev kit and of the client library, whose application
 # is a process of its own that shares nothing with the client but the registered memory, for the
 # time of a command; of Gramine a launcher that gives the program what the manifest does.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/system.sh"

@@ -4,6 +4,7 @@
 # Names of what a TEE's own loader has mapped, where the file that ran has no symbols, no build ID
 # and is signed: by UUID and by the hash of its code, from the folder of the build. A file of
 # another build never gives names. Stand-ins for SDK and host, as in tee/ports.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=

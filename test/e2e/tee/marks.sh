@@ -5,6 +5,7 @@
 # names, order, thread, between which calls, and with an end or without. The log is shared (scone,
 # sgxsdk), there for the time of a command (optee), sent in frames by an edge call (keystone) or to
 # a file (vm), or all that a program without libc and system calls has (bare).
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 fake=

@@ -5,6 +5,7 @@
 # runtime for it, and cc, record, doctor, help and manual know it. A new option of cc is one row of
 # cli/driver/cc_options.def: cc takes it, hands it to the pass, and help and manual have it. Of the
 # command only what reads the rows is compiled again.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v ninja >/dev/null || skip "ninja is not installed"

@@ -6,6 +6,7 @@
 # each command. All calls are in the trace, in one thread; a command asks once what its log is;
 # without a recorder it works. On this machine's processor and, where qemu-user is, on the one that
 # OP-TEE runs on. No SDK is here.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 from=$root/test/tee

@@ -3,6 +3,7 @@
 #
 # bash, zsh and fish complete commands, options, values of a fixed set, and files by kind, by the
 # scripts that the build has installed. Each shell is asked what Tab would show.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 command -v bash >/dev/null || skip "no bash"

@@ -3,6 +3,7 @@
 #
 # On a terminal, results and help go through the pager, and nowhere else; the exit status is the
 # command's, also where who reads leaves early. Colour is where it is wanted.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 unset PAGER TEEPERF_PAGER NO_COLOR LESS LV

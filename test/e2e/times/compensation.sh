@@ -3,6 +3,7 @@
 #
 # A recording says what recording a call has cost, for each clock that has times; reports take it
 # off and say so, or do not and say that. Calls stay the same, the parts make up the whole.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

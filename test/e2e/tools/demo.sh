@@ -4,6 +4,7 @@
 # README's sample has the heading and the columns that the demo's command prints, and what takes
 # minutes in the demo, installing and building, says how far it is: without a terminal ten times,
 # not hundreds.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# tools/setup: packages that are added to a set are there in whichever order one asks, and
-# --build and --compile are parts of what the tests need.
+# tools/setup: packages that are added to a set are there in whichever order one asks, --build and
+# --compile are parts of what the tests need, and what --long adds is not among it.
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 
@@ -26,5 +26,13 @@ for part in --build --compile; do
 	done <part
 	! grep -q '^gnuplot-nox$' part || fail "$part: a package of the benchmarks"
 done
+printed --long >long
+sort all >one
+sort long | comm -13 one - >more
+for package in golang-go fish zsh python3-pandas qemu-user valgrind libc6-dev-riscv64-cross; do
+	says "^$package$" more
+done
+printed --compile --cross | sort >other
+[ -z "$(sort long | comm -13 - other)" ] || fail "--long lacks a package of --cross"
 expect 129 "$root/tools/setup" --no-such-option
 says '^usage: tools/setup' err

@@ -4,6 +4,7 @@
 # Proves that the judge of the real programs' test suites (test/suites) sees what it is there to
 # see: a test with another output or exit status, one that is missing, stacks that are not whole, a
 # process of which nothing can be read, and that nothing was recorded or run.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 verdict=$root/test/suites/verdict.py

@@ -4,6 +4,7 @@
 # What tests wait with (test/lib/e2e.sh): 'await' sees nothing that an earlier process has said, and
 # gives up, showing both sides and ending them, when what it waits for does not come. So does
 # 'ended' with a process that hangs.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 

@@ -3,6 +3,7 @@
 #
 # Proves on the Lua interpreter, built unmodified from Debian's source package, that 'teeperf tui'
 # shows what 'teeperf analyze --format csv' has, on each page.
+# tier: long
 set -eu
 . "$(dirname "$0")/../../lib/e2e.sh"
 . "$lib/tui.sh"
