@@ -79,7 +79,39 @@ static void too_many_end(void **state)
 	assert_true(tp_selected_at(a, last + 250));
 	assert_true(tp_selected_at(&selections.rest, last + 150));
 	assert_true(tp_selected_at(&selections.rest, last + 250));
-	assert_int_equal(tp_selected_end(a, last + 150), UINT64_MAX);
+	assert_int_equal(tp_selected_moves(a, last + 150), a->count);
+	tp_arena_release(&arena);
+}
+
+// Spans are what the lists of moves say at each time, also of functions that share a place.
+static void spans_agree(void **state)
+{
+	(void)state;
+	static const uint32_t asked[] = {16, 32, 16 + (1 << 20), 48, 16 + (1 << 28), 64};
+	alternate(20, 7);
+	const struct tp_selected *a = tp_selections_of(&selections, "a");
+	const struct tp_selected_name items[] = {
+	    {16, a}, {48, &selections.rest}, {16 + (1 << 20), &selections.rest}};
+	const struct tp_selected_names names = {items, 3};
+	struct tp_selected_spans *spans = calloc(1, sizeof(*spans));
+	assert_non_null(spans);
+	spans->names = &names;
+	uint64_t random = 1;
+	for (uint32_t i = 0; i < 200000; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		const uint64_t time = (random >> 40) % 900;
+		const uint32_t name = asked[(random >> 33) % 6];
+		const struct tp_selected *selected = tp_selected_find(&names, name);
+		const struct tp_selected_span *span = tp_selected_span(spans, name, time);
+		assert_int_equal(span->name, name);
+		assert_int_equal(span->among, selected != NULL);
+		assert_int_equal(span->on, !selected || tp_selected_at(selected, time));
+		const uint32_t moves = selected ? tp_selected_moves(selected, time) : 0;
+		assert_int_equal(span->until,
+		    selected && moves < selected->count ? selected->moves[moves] : UINT64_MAX);
+		assert_int_equal(span->since, moves ? selected->moves[moves - 1] : 0);
+	}
+	free(spans);
 	tp_arena_release(&arena);
 }
 
@@ -116,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(long_lists_are_used),
 	    cmocka_unit_test(too_many_end),
+	    cmocka_unit_test(spans_agree),
 	    cmocka_unit_test(windows_have_ends),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
