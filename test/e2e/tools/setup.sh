@@ -29,7 +29,7 @@ done
 printed --long >long
 sort all >one
 sort long | comm -13 one - >more
-for package in golang-go fish zsh python3-pandas qemu-user valgrind libc6-dev-riscv64-cross; do
+for package in golang-go fish libboost-fiber-dev libc6-dev-riscv64-cross; do
 	says "^$package$" more
 done
 printed --compile --cross | sort >other
