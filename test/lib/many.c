@@ -34,15 +34,19 @@ static void put_file(int to, const char *path, int flags)
 	close(file);
 }
 
+// Where the child's LeakSanitizer finds them.
+static char *count, *out, *err, **with;
+
 int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 129;
 	for (;;) {
-		char *count = read_word();
+		count = read_word();
 		const int words = atoi(count) + 1;
-		char *out = read_word(), *err = read_word();
-		char **with = calloc((size_t)words + 1, sizeof(*with));
+		out = read_word();
+		err = read_word();
+		with = calloc((size_t)words + 1, sizeof(*with));
 		if (!with)
 			return 1;
 		with[0] = strdup(argv[1]);
