@@ -34,8 +34,8 @@ static void put_file(int to, const char *path, int flags)
 	close(file);
 }
 
-// Where the child's LeakSanitizer finds them.
-static char *count, *out, *err, **with;
+// Where the child's LeakSanitizer finds them, whatever the command makes of its words.
+static char *count, *out, *err, **with, **kept;
 
 int main(int argc, char **argv)
 {
@@ -47,11 +47,13 @@ int main(int argc, char **argv)
 		out = read_word();
 		err = read_word();
 		with = calloc((size_t)words + 1, sizeof(*with));
-		if (!with)
+		kept = calloc((size_t)words + 1, sizeof(*kept));
+		if (!with || !kept)
 			return 1;
 		with[0] = strdup(argv[1]);
 		for (int i = 1; i < words; i++)
 			with[i] = read_word();
+		memcpy(kept, with, (size_t)words * sizeof(*kept));
 		const pid_t child = fork();
 		if (child < 0)
 			return 1;
@@ -69,6 +71,7 @@ int main(int argc, char **argv)
 		for (int i = 0; i < words; i++)
 			free(with[i]);
 		free(with);
+		free(kept);
 		free(count);
 		free(out);
 		free(err);
