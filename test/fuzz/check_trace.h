@@ -259,7 +259,7 @@ static inline void check_trace(const uint8_t *data, size_t size, size_t choice)
 				    tp_export_render(
 					tp_exports()[i], &analysis, &chosen, &out, &err) == 0)
 					check_export(tp_exports()[i]->name, &out);
-				if (tp_exports()[i]->flame)
+				if (strcmp(tp_exports()[i]->name, "flamegraph") == 0)
 					check_flames(&analysis, tp_exports()[i], &out);
 			}
 		}
