@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reports what is wrong in the line that is being read, with its place and text.
+// Reports errors in the line that is being read, with their place and its text.
 #include "list.h"
 
 #include <stdarg.h>

@@ -182,8 +182,8 @@ bool tp_record_inner_judge(const struct tp_session *session,
 
 /*
  * Make one trace of HOST and TEE, which takes the place of HOST, and say so unless `quiet`. False:
- * it could not be done (not *joined), or the trace is damaged. A recorder for targets leaves the two
- * apart, and says what to do.
+ * it could not be done (not *joined), or the trace is damaged. A recorder for targets leaves the
+ * two apart, and says what to do.
  */
 bool tp_record_inner_join(const char *host, const char *tee, bool quiet, bool *joined);
 

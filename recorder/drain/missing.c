@@ -100,8 +100,7 @@ static bool has_room(struct tp_trace_writer *writer, uint64_t bytes)
 	uint64_t done = 0;
 	while (done < bytes && tp_write_all(writer->fd, zeroes, sizeof(zeroes)))
 		done += sizeof(zeroes);
-	// Call circle with trace_writer.c: it counts here what it could not write, and what is missing
-	// gives its room back there.
+	// Call circle with trace_writer.c: it counts lost chunks here, whose room goes back there.
 	return tp_trace_writer_cut(writer, writer->offset) && done >= bytes;
 }
 

@@ -40,7 +40,7 @@ static uint64_t leaving; // 1: the queue is left to the thread that sends the en
 
 // ---- whose turn it is
 
-// Call circle with keystone.c and posix_stream.c: a port makes its log here and says how to send it.
+// Call circle with keystone.c and posix_stream.c: a port makes its log here, and sends it.
 static void begin_sending(void *mask)
 {
 	*(uint64_t *)mask = tp_port_flush_begin();

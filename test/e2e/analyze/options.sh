@@ -17,9 +17,10 @@ refused() {
 }
 refused "option '--by-caller' needs '--view histogram'" --by-caller
 refused "option '--by-caller' needs '--view histogram'" --view function --function main --by-caller
+sorted="option '--sort' needs '--view top', '--view function' or '--view histogram'"
 for view in tree threads inverted timeline contention transitions; do
-	refused "option '--sort' needs '--view top', '--view function' or '--view histogram'" --view $view --sort calls
-	refused "option '--sort' needs '--view top', '--view function' or '--view histogram'" --view $view --sort self
+	refused "$sorted" --view $view --sort calls
+	refused "$sorted" --view $view --sort self
 done
 refused "option '--columns' needs '--format table'" --columns calls --format csv
 refused "option '--columns' needs '--format table'" --view tree --columns calls --format json
