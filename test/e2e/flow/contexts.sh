@@ -432,7 +432,7 @@ check() {
 all() {
 	check "generators $llvm $1" generators.c generators.want "$1"
 	says 'contexts +3 stacks' tree.err
-	says 'left +1 stacks' tree.err
+	says 'left +1 stack ' tree.err
 	says 'open +2 calls' tree.err
 	check "generators $llvm $1, less" generators.c generators-less.want \
 		--allowlist less.allow "$1"

@@ -80,7 +80,7 @@ cmake_calls=$calls
 "$prefix/bin/teeperf" cc -O2 -g -o cc-app project/app.c
 check "$PWD/cc-app"
 
-needs pkg-config
+command -v pkg-config >/dev/null || fail "'pkg-config' is not there: run tools/setup"
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 export PKG_CONFIG_PATH
 [ "$(pkg-config --modversion teeperf)" = "$("$prefix/bin/teeperf" --version |
