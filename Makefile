@@ -99,7 +99,7 @@ help:
 	@echo 'make dist        build/teeperf-VERSION.tar.xz of the last commit'
 	@echo 'make demo        profile the Lua interpreter: table, call tree, flame graph'
 	@echo 'make check       the quick tests, one of each area: a minute and a half [PRESET=dev]'
-	@echo 'make test        the tests but for the long ones: some five minutes [PRESET=dev]'
+	@echo 'make test        the tests but for the long ones: some fifteen minutes [PRESET=dev]'
 	@echo 'make test-long   the long ones; CI runs both [PRESET=dev]'
 	@echo 'make test-full   all tests with LLVM 14, 16, 19 and 22, in full form: hours'
 	@echo 'make bench       TeePerf and its peers against native code, about an hour, can be resumed [BENCH_OPTIONS="--max-time 5m"]'
