@@ -49,8 +49,8 @@ teeperf_sources(sources "common/*.c" "common/chunks/*.c" "recorder/*.c" "recorde
 list(FILTER sources EXCLUDE REGEX
 	"/(linkage_name|zipped_text|(budget|measure)/[a-z]+|record/(inner_join|budget)|${not_bpf})\\.c$")
 foreach(file analyzer/trace/chunk_read analyzer/trace/host_threads analyzer/trace/meters analyzer/trace/modules
-		analyzer/trace/reader analyzer/trace/sched analyzer/trace/selections analyzer/trace/source
-		analyzer/trace/switches analyzer/trace/system analyzer/trace/timebase
+		analyzer/trace/reader analyzer/trace/sched analyzer/trace/sections analyzer/trace/selections
+		analyzer/trace/source analyzer/trace/switches analyzer/trace/system analyzer/trace/timebase
 		analyzer/trace/tracefile analyzer/trace/verify cli/doctor/tee cli/main cli/command/options)
 	list(APPEND sources "${PROJECT_SOURCE_DIR}/${file}.c")
 endforeach()
