@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The teeperf that is tested, for tests that run hundreds of short commands: 'run' is
 subprocess.run([TEEPERF, ...], capture_output=True) by a process of test/lib/many.c, which forks for
-each command instead of starting anew. Commands run in the folder in which the first one did."""
+each command instead of starting anew. Commands run in the folder in which the first one did. Where
+no such process lies beside TEEPERF, each starts by itself; one that is older is refused, as it is
+another program."""
 import atexit
 import os
 import signal
@@ -10,15 +12,20 @@ import sys
 import tempfile
 
 TEEPERF = os.environ["TEEPERF"]
+MANY = TEEPERF + "-many"
 _helper = None
 _folder = None
 
 
 def run(*arguments, timeout=60):
     global _helper, _folder
+    if not os.path.exists(MANY):
+        return subprocess.run([TEEPERF, *arguments], capture_output=True, timeout=timeout)
     if not _helper:
+        if os.stat(MANY).st_mtime_ns < os.stat(TEEPERF).st_mtime_ns:
+            raise SystemExit(MANY + " is older than teeperf: build both, or remove it")
         _folder = tempfile.TemporaryDirectory(prefix="many-", dir=os.environ.get("TEST_TMP"))
-        _helper = subprocess.Popen([TEEPERF + "-many", TEEPERF], stdin=subprocess.PIPE,
+        _helper = subprocess.Popen([MANY, TEEPERF], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE)
         atexit.register(_helper.stdin.close)
     out, err = (os.path.join(_folder.name, name) for name in ("out", "err"))
@@ -29,7 +36,7 @@ def run(*arguments, timeout=60):
     status = _helper.stdout.readline()
     signal.alarm(0)
     if not status:
-        raise SystemExit("%s-many has ended: %s" % (TEEPERF, " ".join(map(os.fsdecode, words))))
+        raise SystemExit("%s has ended: %s" % (MANY, " ".join(map(os.fsdecode, words))))
     with open(out, "rb") as file:
         printed = file.read()
     with open(err, "rb") as file:
