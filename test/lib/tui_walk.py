@@ -264,15 +264,7 @@ def walk_calls(tui, trace, function):
     rows = analyze(trace, *timeline)
     # By processor time, if that is known.
     by = "cpu_ns" if all(row["cpu_ns"] for row in rows) else "duration_ns"
-    times = [row[by] for row in rows]
-    if by == "cpu_ns":
-        # Without the cost of recording, as the page has it.
-        query = ("SELECT c.inclusive_cpu_ns FROM calls c JOIN functions f USING (fn) "
-                 "WHERE f.function = '%s'" % function)
-        run = subprocess.run([TEEPERF, "query", "--format", "csv", trace, query], check=True,
-                             capture_output=True, text=True)
-        times = run.stdout.split()[1:]
-    times = sorted(map(int, times), reverse=True)
+    times = sorted((int(row[by]) for row in rows), reverse=True)
     compare(tui, "slowest calls", table(tui.screen()),
             [{"function": function, by: str(ns)} for ns in times],
             {"inclusive_cpu" if by == "cpu_ns" else "duration": by})

@@ -139,9 +139,12 @@ static int each_thread(struct timeline *timeline, bool second, struct tp_err *er
 {
 	struct tp_call_sink sink = {
 	    .context = timeline, .leave = second ? on_call_around : on_call};
+	// Wall times are as recorded; processor time is without the cost of that, as everywhere.
+	struct tp_analysis net = *timeline->analysis;
+	net.compensation.applied |= net.compensation.chooses;
 	for (uint32_t i = 0; i < timeline->analysis->thread_count; i++) {
 		timeline->thread = i;
-		const int code = tp_calls_each(timeline->analysis, i, &sink, err);
+		const int code = tp_calls_each(&net, i, &sink, err);
 		// What there is of a damaged thread is shown.
 		if (code == TP_ERR_MEMORY)
 			return code;
