@@ -217,7 +217,7 @@ endif()
 # Its platforms: one port/NAME.c each, beside what all have, what those with POSIX below them have,
 # and what those have that stand alone.
 teeperf_sources(core "runtime/*.c" "runtime/arch/*.S")
-list(FILTER core EXCLUDE REGEX "/(fork|elf_segments)\\.c$")
+list(FILTER core EXCLUDE REGEX "/(apart|fork|elf_segments)\\.c$")
 set(TEEPERF_RUNTIME_COMMON -O2 -g -fvisibility=hidden -fno-exceptions -fno-stack-protector -U_FORTIFY_SOURCE -ffreestanding)
 set(TEEPERF_RUNTIME_FLAGS -fPIC -ftls-model=initial-exec ${TEEPERF_RUNTIME_COMMON})
 # Programs that stand alone have one module, to which the runtime belongs, and no support library.
@@ -237,7 +237,7 @@ endfunction()
 
 # Runs between any two instructions of the program: it must leave vector registers alone. (No such
 # option for riscv64, where runtime/arch/riscv64.inc saves what compilers may use.)
-teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread ring counts gates switch context modules
+teeperf_runtime_files(TEEPERF_RUNTIME_ANYWHERE thread apart ring counts gates switch context modules
 	port/private_log)
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
 	set_source_files_properties(${TEEPERF_RUNTIME_ANYWHERE}
@@ -274,10 +274,12 @@ set(TEEPERF_STREAM_FLAGS ${TEEPERF_SYSTEM_FLAGS} -DTP_PRIVATE_CHUNKS=256)
 add_library(tp_runtime_STREAM ALIAS tp_runtime_SYSTEM)
 set(TEEPERF_STREAM_FILES port/posix_stream port/private_log)
 
-teeperf_runtime_files(alone port/alone elf_segments)
+teeperf_runtime_files(alone port/alone port/stranger elf_segments)
 set(TEEPERF_ALONE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS})
-# Where CPUID is not legal, but XSAVE is there.
-set(TEEPERF_ENCLAVE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_HAS_XSAVE)
+# Where CPUID is not legal, but XSAVE is there, and thread-local storage does not last (abi.h).
+set(TEEPERF_ENCLAVE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_HAS_XSAVE -DTP_THREADS_APART=1
+	-mno-tls-direct-seg-refs)
+set(TEEPERF_ENCLAVE_FILES apart)
 # Where each instance of a program runs one thread (abi.h).
 set(TEEPERF_ONE_THREAD_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_ONE_THREAD=1)
 foreach(runtime ALONE ENCLAVE ONE_THREAD)
@@ -287,7 +289,8 @@ endforeach()
 # The ports, as runtime/ports.def has them.
 foreach(port IN LISTS TEEPERF_PORTS)
 	set(runtime ${TEEPERF_PORT_${port}_RUNTIME})
-	if(runtime STREQUAL "POSIX")
+	if(runtime STREQUAL "POSIX" OR
+			(runtime STREQUAL "ENCLAVE" AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64"))
 		continue()
 	endif()
 	if(NOT TARGET tp_runtime_${runtime})

@@ -153,7 +153,8 @@ static bool begins_in_bytes(LLVMValueRef function)
 static bool wants_two(const struct tp_pass *pass, LLVMValueRef function)
 {
 	return pass->shape == TP_SHAPE_DUAL ||
-	       (pass->shape == TP_SHAPE_AUTO && !pass->one_thread && begins_in_bytes(function));
+	       (pass->shape == TP_SHAPE_AUTO && pass->threads != TP_THREADS_ONE &&
+		   begins_in_bytes(function));
 }
 
 bool tp_bodies_can(const struct tp_pass *pass, const struct tp_target *target)

@@ -37,7 +37,7 @@ bool tp_count_group_init(struct tp_count_group *group, struct tp_sequence *seque
 		return false;
 	group->place = tp_sequence_own(
 	    sequence, pointer, TEEPERF_SYMBOL_PREFIX "counts", LLVMConstNull(pointer));
-	if (!sequence->pass->one_thread)
+	if (sequence->pass->threads != TP_THREADS_ONE)
 		LLVMSetThreadLocalMode(group->place, LLVMInitialExecTLSModel);
 	for (unsigned i = 0; i < count; i++) {
 		targets[i].group = group;

@@ -36,7 +36,7 @@ static const struct choice {
     [SHAPE] = {TP_PASS_OPTION_shape, {"auto", "inline", "call", "dual"},
 	"auto, inline, call or dual"},
     [TAIL_CALLS] = {TP_PASS_OPTION_tail_calls, {"auto", "call", "keep"}, "auto, call or keep"},
-    [THREADS] = {TP_PASS_OPTION_threads, {"many", "one"}, "many or one"},
+    [THREADS] = {TP_PASS_OPTION_threads, {"many", "one", "apart"}, "many, one or apart"},
 };
 
 // The number of the word that was chosen, or an error.
@@ -132,7 +132,7 @@ int tp_pass_init(struct tp_pass *pass, const char *const given[TP_PASS_OPTIONS],
 	pass->module = setting(given, TP_PASS_OPTION_module);
 	pass->switches = setting(given, TP_PASS_OPTION_switches);
 	pass->clock = (enum teeperf_compiled_clock)chosen[CLOCK];
-	pass->one_thread = chosen[THREADS] == 1;
+	pass->threads = (enum tp_threads)chosen[THREADS];
 	pass->untimed_exits = chosen[EXITS] == 1;
 	pass->shape = (enum tp_shape)chosen[SHAPE];
 	pass->tail_calls = (enum tp_tail_calls)chosen[TAIL_CALLS];

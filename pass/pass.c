@@ -210,7 +210,7 @@ bool tp_pass_instrument(const struct tp_pass *pass, LLVMModuleRef module)
 	struct targets targets = {.count = 0};
 	if (!list_targets(pass, module, &targets))
 		tp_llvm_error(module, "teeperf: out of memory");
-	const char *refusal = tp_sequence_refuse(module);
+	const char *refusal = tp_sequence_refuse(module, pass->threads);
 	if (refusal && targets.count > targets.watched)
 		tp_llvm_error(module, refusal);
 	if (!refusal && targets.count) {

@@ -31,7 +31,7 @@ struct tp_pass {
 	enum teeperf_compiled_clock clock;
 	enum tp_tail_calls tail_calls;
 	enum tp_shape shape;
-	bool one_thread;    /* for a platform that runs one thread (abi.h) */
+	enum tp_threads threads;
 	bool untimed_exits; /* the clock is read on entry only */
 	/* of functions that would have events: 1 call of this number has them, 0: none */
 	uint32_t sample;

@@ -27,7 +27,7 @@ enum tp_tee_runtime {
 	TP_TEE_RUNTIME_SYSTEM,     /* POSIX, but the log comes another way */
 	TP_TEE_RUNTIME_STREAM,     /* POSIX, and the log is private and sent */
 	TP_TEE_RUNTIME_ALONE,      /* no system: the only runtime of one image */
-	TP_TEE_RUNTIME_ENCLAVE,    /* the same; no CPUID, but XSAVE is there */
+	TP_TEE_RUNTIME_ENCLAVE,    /* the same; no CPUID, but XSAVE; blocks are apart (abi.h) */
 	TP_TEE_RUNTIME_ONE_THREAD, /* the same; an instance of a program has one thread */
 };
 

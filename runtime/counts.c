@@ -133,13 +133,38 @@ static uint64_t make_room(const struct teeperf_counted *counted)
 	return at;
 }
 
+/*
+ * The room that this thread has already, 0 if it has none: the pointer to it may be gone with
+ * thread-local storage. What the host writes there meanwhile may be taken for another place of
+ * this size in the thread's own chunk, and makes wrong counts only.
+ */
+static uint64_t find_room(const struct teeperf_counted *counted)
+{
+	const uint64_t count = counted->count;
+	for (uint64_t n = 0; TP_THREADS_APART && count && n < tp_thread.count_chunk_count; n++) {
+		const uint64_t chunk = tp_chunk_address(tp_thread.count_chunks[n]);
+		const uint64_t end = chunk + tp_thread.count_used[n];
+		for (uint64_t at = chunk + sizeof(struct teeperf_chunk);
+		     at + 8 * (1 + 2 * count) <= end; at += 8) {
+			const uint64_t *word = (const uint64_t *)(uintptr_t)at;
+			if (tp_load_relaxed(word) ==
+				(count | (uint64_t)TEEPERF_CONTROL_COUNTS << 32) &&
+			    tp_load_relaxed(&word[1]) == (uint64_t)(uintptr_t)counted->functions[0])
+				return at;
+		}
+	}
+	return 0;
+}
+
 uint64_t tp_count(uint64_t argument)
 {
 	const struct teeperf_counted *counted = (const struct teeperf_counted *)(uintptr_t)argument;
 	if (!tp_thread_enter(1))
 		return 0;
 	// A call before the object has registered has no place to leave the pointer.
-	const uint64_t at = counted->offset ? make_room(counted) : 0;
+	uint64_t at = counted->offset ? find_room(counted) : 0;
+	if (!at && counted->offset)
+		at = make_room(counted);
 	__atomic_store_n(&used, true, __ATOMIC_RELAXED);
 	if (at)
 		*pointer_of(counted) = at;

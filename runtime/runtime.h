@@ -28,6 +28,10 @@ _Static_assert(
 #ifndef TP_ONE_THREAD
 #define TP_ONE_THREAD 0
 #endif
+/* 1: thread-local storage may be new at any time, and a thread's state is elsewhere (abi.h). */
+#ifndef TP_THREADS_APART
+#define TP_THREADS_APART 0
+#endif
 #if TP_ONE_THREAD
 #define TP_PER_THREAD
 #define TP_BLOCK_NAME TEEPERF_SYMBOL_ONLY_THREAD
@@ -141,7 +145,7 @@ static inline uint64_t tp_now(void)
 }
 
 /* The private half of a thread's state; the block of abi.h is the other. */
-extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
+struct tp_thread_state {
 	uint64_t cursor; /* the block's, while busy */
 	uint64_t bias; /* the block's, unless busy: there positions are TP_BIAS_BUSY or more then */
 	uint32_t busy; /* inside the runtime: a signal handler's events are dropped and counted */
@@ -197,9 +201,57 @@ extern TP_HIDDEN TP_PER_THREAD struct tp_thread {
 	 */
 	uint64_t own_log;
 	uint64_t own_chunks;
-} tp_thread;
+};
 
+/* Takes the count of a thread that has no slot, also of one that is about to store it (arch/). */
+extern TP_HIDDEN uint64_t tp_lost_nowhere;
+
+/* Both halves of a thread that has no chunk yet. */
+#define TP_BLOCK_AT_FIRST                                                             \
+	{                                                                             \
+		.counter = &tp_counter_never, .clock_high = TEEPERF_HIGH_NEVER,       \
+		.bias = TP_BIAS_NO_CHUNK(UINT64_C(0)), .lost_place = &tp_lost_nowhere \
+	}
+#define TP_STATE_AT_FIRST                             \
+	{                                             \
+		.bias = TP_BIAS_NO_CHUNK(UINT64_C(0)) \
+	}
+
+#if TP_THREADS_APART
+/* A thread (apart.c). */
+struct tp_apart {
+	struct teeperf_thread_block block;
+	struct tp_thread_state state;
+	uint64_t id; /* of the thread; 0: free, 1: about to be one's */
+};
+_Static_assert(offsetof(struct tp_apart, id) % 8 == 0, "copied in words");
+/* The calling thread's; at first the one of threads that are not known yet, which stays as it is. */
+extern TP_EXPORT _Thread_local struct tp_apart *tp_apart __asm__(TEEPERF_SYMBOL_THREAD_APART);
+extern TP_HIDDEN const struct tp_apart tp_apart_unknown;
+/* Make it the thread's own; &tp_apart_beyond: there is no more room. */
+TP_HIDDEN struct tp_apart *tp_apart_find(void);
+extern TP_HIDDEN struct tp_apart tp_apart_beyond;
+static inline struct tp_apart *tp_apart_own(void)
+{
+	struct tp_apart *own = tp_apart;
+	return own != &tp_apart_unknown ? own : tp_apart_find();
+}
+#define tp_thread (tp_apart_own()->state)
+#define __teeperf_thread (tp_apart_own()->block)
+#else
+extern TP_HIDDEN TP_PER_THREAD struct tp_thread_state tp_thread;
 extern TP_EXPORT TP_PER_THREAD struct teeperf_thread_block __teeperf_thread __asm__(TP_BLOCK_NAME);
+#endif
+
+/* Whether the calling thread is one too many: it has no place of its own, and loses all. */
+static inline bool tp_thread_is_beyond(void)
+{
+#if TP_THREADS_APART
+	return tp_apart_own() == &tp_apart_beyond;
+#else
+	return false;
+#endif
+}
 
 /* What the cold path calls: see arch/slow.S. Built without vector registers. */
 TP_HIDDEN uint64_t tp_slow(uint64_t name);

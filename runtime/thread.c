@@ -8,14 +8,12 @@
 
 #include "port.h"
 
-// What takes the count of a thread that has no slot, also of one that is about to store it (arch/).
-static uint64_t nowhere;
+uint64_t tp_lost_nowhere;
 
-TP_PER_THREAD struct teeperf_thread_block __teeperf_thread = {.counter = &tp_counter_never,
-    .clock_high = TEEPERF_HIGH_NEVER,
-    .bias = TP_BIAS_NO_CHUNK(UINT64_C(0)),
-    .lost_place = &nowhere};
-TP_PER_THREAD struct tp_thread tp_thread = {.bias = TP_BIAS_NO_CHUNK(UINT64_C(0))};
+#if !TP_THREADS_APART
+TP_PER_THREAD struct teeperf_thread_block __teeperf_thread = TP_BLOCK_AT_FIRST;
+TP_PER_THREAD struct tp_thread_state tp_thread = TP_STATE_AT_FIRST;
+#endif
 
 // SYNC, LOST and a record of two words fit between any two chunk switches; with a departure two
 // more.
@@ -360,7 +358,7 @@ static void be_patient(int32_t skips)
 		// Call circle with switch.c: a switch asks whether the thread may record, and a
 		// thread that records looks at the switches.
 		tp_switch_dry(true);
-	if (__teeperf_thread.lost_place == &nowhere)
+	if (__teeperf_thread.lost_place == &tp_lost_nowhere)
 		return;
 	__teeperf_thread.log = (uint64_t)(uintptr_t)tp_process.header;
 	tp_thread.skips = !skips ? SKIPS_FIRST : skips < SKIPS_MOST ? 2 * skips : SKIPS_MOST;
@@ -500,7 +498,7 @@ static void thread_start(void)
 		}
 		tp_store_release(&slot->os_tid, tp_thread.os_tid);
 	}
-	__teeperf_thread.lost_place = slot ? &slot->lost : &nowhere;
+	__teeperf_thread.lost_place = slot ? &slot->lost : &tp_lost_nowhere;
 	__teeperf_thread.counter = tp_process.counter;
 	tp_thread.own_log = tp_process.late ? (uint64_t)(uintptr_t)tp_process.header : 0;
 	tp_thread.own_chunks = tp_process.chunks;
@@ -601,7 +599,7 @@ static void drop_last_log(void)
 void tp_thread_forget_lost(void)
 {
 	look_always();
-	__teeperf_thread.lost_place = &nowhere;
+	__teeperf_thread.lost_place = &tp_lost_nowhere;
 	tp_store_relaxed(&__teeperf_thread.lost, 0);
 	tp_thread.lost_told = tp_thread.lost_added = 0;
 }
@@ -625,6 +623,18 @@ static void start_over(void)
 	tp_thread.log = tp_process.log;
 }
 
+// Without a place even for the number of its losses.
+static void lose_beyond(uint64_t events)
+{
+	const uint32_t state = tp_load32_acquire(&tp_process.state);
+	if (tp_process.by_call || (state != TP_STATE_RECORDING && state != TP_STATE_PAUSED)) {
+		tp_fetch_add_relaxed(&tp_process.lost_early, events);
+		return;
+	}
+	tp_fetch_add_seq_cst(&tp_process.lost_overflow, events);
+	publish(&tp_process.header->lost_overflow, &tp_process.lost_overflow);
+}
+
 /*
  * Enter the runtime: false (and the loss counted) when this thread must not record now. The cursor
  * is ours while we are inside: a signal handler finds 0, comes here too, and `busy` drops its
@@ -632,6 +642,10 @@ static void start_over(void)
  */
 bool tp_thread_enter(uint64_t events)
 {
+	if (tp_thread_is_beyond()) {
+		lose_beyond(events);
+		return false;
+	}
 	if (tp_thread.busy) {
 		tp_thread_lose(events);
 		if (tp_thread.ready)
@@ -852,7 +866,7 @@ void tp_thread_arrive(void)
 	if (tp_thread.ready) {
 		// The log may be at another address than last time.
 		struct teeperf_thread *slot = table_slot();
-		__teeperf_thread.lost_place = slot ? &slot->lost : &nowhere;
+		__teeperf_thread.lost_place = slot ? &slot->lost : &tp_lost_nowhere;
 		__teeperf_thread.counter = tp_process.counter;
 	}
 	tp_barrier_signal();
@@ -870,7 +884,7 @@ void tp_thread_depart(void)
 		tp_thread_leave();
 	}
 	look_always();
-	__teeperf_thread.lost_place = &nowhere;
+	__teeperf_thread.lost_place = &tp_lost_nowhere;
 	tp_thread.entered = 0;
 	tp_barrier_signal();
 	__teeperf_thread.counter = &tp_counter_never;

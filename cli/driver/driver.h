@@ -92,7 +92,7 @@ uint32_t tp_driver_tool_major(const char *path);
 struct tp_driver_port {
 	const char *name;    /* NULL: the usual one */
 	bool is_posix;       /* threads, shared libraries and a loader */
-	bool has_one_thread; /* each instance of a program; its code is compiled for that (abi.h) */
+	const char *threads; /* its code is compiled with TEEPERF_THREADS (abi.h) */
 };
 
 /* The port of that name (NULL or empty: the usual one); false if there is none. */

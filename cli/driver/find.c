@@ -159,7 +159,9 @@ bool tp_driver_port_find(const char *name, struct tp_driver_port *port)
 	*port = (struct tp_driver_port){
 	    .name = tee->runtime == TP_TEE_RUNTIME_POSIX ? NULL : tee->name,
 	    .is_posix = tee->runtime <= TP_TEE_RUNTIME_STREAM,
-	    .has_one_thread = tee->runtime == TP_TEE_RUNTIME_ONE_THREAD,
+	    .threads = tee->runtime == TP_TEE_RUNTIME_ONE_THREAD ? "one"
+		       : tee->runtime == TP_TEE_RUNTIME_ENCLAVE  ? "apart"
+								 : "many",
 	};
 	return true;
 }

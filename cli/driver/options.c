@@ -235,7 +235,7 @@ static int take_port(const struct wish *wish, struct tp_driver_settings *setting
 	if (!tp_driver_port_find(wish->text, &settings->port))
 		return tp_options_usage(
 		    "%s takes " TP_PORT_NAMES ", not '%s'", wish->source, wish->text);
-	setenv("TEEPERF_THREADS", settings->port.has_one_thread ? "one" : "many", 1);
+	setenv("TEEPERF_THREADS", settings->port.threads, 1);
 	return 0;
 }
 

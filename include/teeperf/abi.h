@@ -74,6 +74,15 @@ struct teeperf_thread_block {
  */
 #define TEEPERF_CONSTRUCTORS_SECTION "teeperf_constructors"
 
+/*
+ * Where thread-local storage may be new each time that the program is called, as in enclaves
+ * (TEEPERF_THREADS=apart, 'teeperf cc --port sgxsdk'), blocks are apart from it, and
+ * TEEPERF_SYMBOL_THREAD_APART is a thread-local pointer to the thread's; at first to one that has no
+ * chunk, from which the cold path finds the thread's own. It is at its offset from the word at
+ * fs:0, as with -mno-tls-direct-seg-refs: the SGX SDK's simulation changes that word, and leaves
+ * the register with the host's thread. This code, too, links with its own runtime only.
+ */
+
 #define TEEPERF_LOST_SHIFT 16
 #define TEEPERF_LOSE ((UINT64_C(1) << TEEPERF_LOST_SHIFT) - 1)
 
@@ -238,6 +247,7 @@ struct teeperf_counted {
  */
 #define TEEPERF_SYMBOL_THREAD "__teeperf_thread"
 #define TEEPERF_SYMBOL_ONLY_THREAD "__teeperf_only_thread"
+#define TEEPERF_SYMBOL_THREAD_APART "__teeperf_thread_apart"
 #define TEEPERF_SYMBOL_SLOW "__teeperf_slow"
 #define TEEPERF_SYMBOL_RECORD "__teeperf_record"
 #define TEEPERF_SYMBOL_RECORD_UNTIMED "__teeperf_record_untimed"

@@ -18,7 +18,7 @@ static const struct tp_text_machine *find_machine(LLVMModuleRef module)
 	return tp_text_find(LLVMGetTarget(module));
 }
 
-const char *tp_sequence_refuse(LLVMModuleRef module)
+const char *tp_sequence_refuse(LLVMModuleRef module, enum tp_threads threads)
 {
 	const char *triple = LLVMGetTarget(module);
 	if (!find_machine(module))
@@ -27,6 +27,8 @@ const char *tp_sequence_refuse(LLVMModuleRef module)
 	if (strstr(triple, "gnux32") || strstr(triple, "ilp32"))
 		return "teeperf: cannot instrument for 32-bit pointers; compile this file without "
 		       "the plugin";
+	if (!find_machine(module)->thread[threads])
+		return "teeperf: TEEPERF_THREADS=apart is for x86-64: choose another port";
 	return NULL;
 }
 
@@ -218,6 +220,9 @@ static uint64_t hash_of(LLVMValueRef function)
 
 void tp_sequence_begin(struct tp_sequence *sequence, struct tp_target *target)
 {
+	// What we make thread-local is where the block's pointer is.
+	if (sequence->pass->threads == TP_THREADS_APART)
+		tp_function_set_text(target->function, "indirect-tls-seg-refs", "", 0);
 	target->name = name_of(sequence, target->function);
 	target->gate = TEEPERF_GATE_OFFSET;
 	sequence->has_records |= target->sample != 0;
@@ -258,7 +263,7 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 	    .shape = pass->inlined_later ? TP_SHAPE_INLINE : pass->shape,
 	    .kind = kind,
 	    .position = position,
-	    .one_thread = pass->one_thread,
+	    .threads = pass->threads,
 	    .name_in_register = pass->inlined_later,
 	    .sampled = target->sampled != NULL,
 	    .is_second = target->is_second,
@@ -279,7 +284,7 @@ LLVMValueRef tp_sequence_record(struct tp_sequence *sequence, LLVMBuilderRef bui
 LLVMValueRef tp_sequence_between(struct tp_sequence *sequence, LLVMBuilderRef builder)
 {
 	struct tp_text text = {.output_count = 0};
-	tp_text_write_between(&text, sequence->machine, sequence->pass->one_thread);
+	tp_text_write_between(&text, sequence->machine, sequence->pass->threads);
 	return tp_sequence_assemble(sequence, builder, &text, &sequence->functions, 1);
 }
 
@@ -308,7 +313,7 @@ void tp_sequence_construct(struct tp_sequence *sequence, LLVMValueRef function)
 	enum { FIRST = 1, USUAL = 65535 };
 	// The first priority that is ours to take: before the program's own constructors.
 	tp_llvm_add_constructor(sequence->module, function, FIRST);
-	if (!sequence->pass->one_thread)
+	if (sequence->pass->threads != TP_THREADS_ONE)
 		return;
 	tp_llvm_add_constructor(sequence->module, function, USUAL);
 	LLVMValueRef entry = tp_sequence_own(sequence, sequence->pointer,

@@ -42,7 +42,7 @@ struct tp_target {
 };
 
 /* NULL if the module's processor is supported, else what to say about it. */
-const char *tp_sequence_refuse(LLVMModuleRef module);
+const char *tp_sequence_refuse(LLVMModuleRef module, enum tp_threads threads);
 
 /*
  * Declares the runtime's symbols in `module`, and the module's own. Each target is begun with

@@ -61,10 +61,10 @@ static void name_gate(const struct tp_text_machine *machine, struct tp_text_name
 }
 
 static void name_thread(
-    const struct tp_text_machine *machine, struct tp_text_names *names, bool one_thread)
+    const struct tp_text_machine *machine, struct tp_text_names *names, enum tp_threads threads)
 {
-	names->of['T'] = machine->thread[one_thread];
-	names->of['F'] = one_thread ? "" : machine->segment;
+	names->of['T'] = machine->thread[threads];
+	names->of['F'] = threads == TP_THREADS_MANY ? machine->segment : "";
 }
 
 void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
@@ -82,7 +82,7 @@ void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
 								: TEEPERF_SYMBOL_RECORD,
 					  ['L'] = in_register ? machine->lower : "",
 					  ['l'] = in_register ? machine->raise : ""}};
-	name_thread(machine, &names, request->one_thread);
+	name_thread(machine, &names, request->threads);
 	if (position) {
 		name_operand(machine, &names, 'P', 0, 'q');
 		tp_text_take(text);
@@ -136,10 +136,10 @@ void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
 }
 
 void tp_text_write_between(
-    struct tp_text *text, const struct tp_text_machine *machine, bool one_thread)
+    struct tp_text *text, const struct tp_text_machine *machine, enum tp_threads threads)
 {
 	struct tp_text_names names = {.used = 0};
-	name_thread(machine, &names, one_thread);
+	name_thread(machine, &names, threads);
 	name_operand(machine, &names, 'P', 0, 'q');
 	name_gate(machine, &names, 'O', 1, TEEPERF_GATE_OFFSET);
 	tp_text_take(text);

@@ -20,6 +20,14 @@ enum tp_shape {
 	TP_SHAPE_DUAL,     /* in line in a second body of the function (pass/bodies.c) */
 };
 
+/* Where the thread's block is (abi.h). */
+enum tp_threads {
+	TP_THREADS_MANY = 0, /* in thread-local storage */
+	TP_THREADS_ONE,      /* in a variable */
+	TP_THREADS_APART,    /* where a thread-local pointer says */
+	TP_THREADS,
+};
+
 /* The wanted sequence. */
 struct tp_text_request {
 	enum teeperf_compiled_clock clock;
@@ -28,10 +36,10 @@ struct tp_text_request {
 	bool position;          /* the record's position is wanted: output 0 */
 	bool name_in_register;  /* the name comes in a register, not as a symbol */
 	bool sampled;           /* only if a further operand is not 0 */
-	bool one_thread;        /* the thread's block is not thread-local (abi.h) */
-	bool is_second;         /* in a body that calls reach by open gates (pass/bodies.c) */
-	bool is_open;           /* the function's gate has just been found open */
-	unsigned gate;          /* offset of the function's gate from its operand */
+	enum tp_threads threads;
+	bool is_second; /* in a body that calls reach by open gates (pass/bodies.c) */
+	bool is_open;   /* the function's gate has just been found open */
+	unsigned gate;  /* offset of the function's gate from its operand */
 };
 
 /* A counted call (teeperf_counted in abi.h). */
@@ -87,7 +95,7 @@ struct tp_text_machine {
 	 */
 	const char *(*take_registers)(struct tp_text *text, struct tp_text_names *names,
 	    const struct tp_text_request *request);
-	const char *thread[2]; /* one thread */
+	const char *thread[TP_THREADS]; /* NULL: not there; changes no flags */
 	const char *segment, *lower, *raise;
 	const char *on; /* without a record there is still a position, unless recording is off */
 	const char *sampled;
@@ -114,7 +122,7 @@ void tp_text_write(struct tp_text *text, const struct tp_text_machine *machine,
     const struct tp_text_request *request);
 /* The position of an activation without a record. Operands: the output, teeperf_functions. */
 void tp_text_write_between(
-    struct tp_text *text, const struct tp_text_machine *machine, bool one_thread);
+    struct tp_text *text, const struct tp_text_machine *machine, enum tp_threads threads);
 /* Operands: the output, the thread's pointer, teeperf_functions, teeperf_counted. */
 void tp_text_write_count(struct tp_text *text, const struct tp_text_machine *machine,
     const struct tp_text_count *request);

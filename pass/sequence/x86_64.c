@@ -59,7 +59,9 @@ const struct tp_text_machine tp_text_x86_64 = {
     .changed = CHANGED,
     .take_registers = take_registers,
     .thread = {"movq " TEEPERF_SYMBOL_THREAD "@gottpoff(%rip), %r11\n\t",
-	"movq " TEEPERF_SYMBOL_ONLY_THREAD "@GOTPCREL(%rip), %r11\n\t"},
+	"movq " TEEPERF_SYMBOL_ONLY_THREAD "@GOTPCREL(%rip), %r11\n\t",
+	"movq " TEEPERF_SYMBOL_THREAD_APART
+	"@gottpoff(%rip), %r11\n\tmovq %fs:0, %r10\n\tmovq (%r11,%r10), %r11\n\t"},
     .segment = "%fs:",
     .lower = "leaq -128(%rsp), %rsp\n\t",
     .raise = "leaq 128(%rsp), %rsp\n\t",

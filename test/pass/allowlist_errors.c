@@ -23,7 +23,7 @@
 // DUBIOUS: {{^}}{{.*}}.dubious:3:2: warning: section '[nver]' is not read; did you mean '[never]'?
 // QUIET-NOT: dubious
 // CLOCK: error: teeperf: invalid value 'sundial' for TEEPERF_CLOCK {{.*}}: expected auto, tsc or soft
-// THREADS: error: teeperf: invalid value 'two' for TEEPERF_THREADS {{.*}}: expected many or one
+// THREADS: error: teeperf: invalid value 'two' for TEEPERF_THREADS {{.*}}: expected many, one or apart
 // TAIL: error: teeperf: invalid value 'perhaps' for TEEPERF_TAIL_CALLS {{.*}}: expected auto, call or keep
 int f(int x)
 {

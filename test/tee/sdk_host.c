@@ -3,13 +3,20 @@
 // TEEPERF_LOG names, or opens the stream that SDK_STREAM names, and makes the calls into the TEE.
 // Not instrumented.
 //
-//   PROGRAM ROUNDS THREADS      exits with 7
+//   PROGRAM ROUNDS THREADS [STRUCTURES]     exits with 7
+//
+// An enclave's calls have one of STRUCTURES (THREADS) thread control structures each, in turn, as both SDKs have it in
+// simulation: the thread pointer's register stays the host's, the word at fs:0 is the structure's,
+// and thread-local storage below that is new in each call.
 //
 // PORT is sgxsdk, openenclave (the log comes with an ECALL), optee (it comes with each command,
 // elsewhere each time, and is gone behind it) or keystone (frames go out).
 #define _GNU_SOURCE
+#include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,11 +161,66 @@ static void command(uint64_t n, uint64_t some)
 	unmap_log();
 }
 
+#ifdef __x86_64__
+
+// What is below a structure is the program's own thread-local storage and, where calls of libc look
+// for theirs, zeroes.
+enum { STRUCTURES = 512, STORAGE = 1 << 14 };
+static struct {
+	_Alignas(4096) char storage[STORAGE];
+	void *self;
+	atomic_flag is_used;
+} structures[STRUCTURES];
+static unsigned structure_count;
+
+// As the loader has it: an image, zeroes up to its size, and the thread pointer at its end.
+static void renew_storage(char *end)
+{
+	const ElfW(Phdr) *segment = (const void *)(&__executable_start + sizeof(ElfW(Ehdr)));
+	const ElfW(Ehdr) *elf = (const void *)&__executable_start;
+	memset(end - STORAGE, 0, STORAGE);
+	for (int i = 0; i < elf->e_phnum; i++, segment++) {
+		if (segment->p_type != PT_TLS)
+			continue;
+		const size_t size = -(-segment->p_memsz & -segment->p_align);
+		const ElfW(Addr) bias = elf->e_type == ET_DYN ? (ElfW(Addr))elf : 0;
+		memcpy(end - size, (const void *)(bias + segment->p_vaddr), segment->p_filesz);
+	}
+}
+
+static void ecall(uint64_t some)
+{
+	static atomic_uint next;
+	unsigned i;
+	do
+		i = next++ % structure_count;
+	while (atomic_flag_test_and_set(&structures[i].is_used));
+	void *host, *self = &structures[i].self;
+	structures[i].self = self;
+	renew_storage(self);
+	__asm__ volatile("movq %%fs:0, %0\n\tmovq %1, %%fs:0" : "=&r"(host) : "r"(self) : "memory");
+	const uint64_t result = work(some);
+	__asm__ volatile("movq %0, %%fs:0" : : "r"(host) : "memory");
+	atomic_flag_clear(&structures[i].is_used);
+	check(result == WORK_SUM(some), "wrong result");
+}
+#else
+static unsigned structure_count;
+static void ecall(uint64_t some)
+{
+	(void)some;
+}
+#endif
+
 static void *thread(void *argument)
 {
 	(void)argument;
-	check(work(rounds) == WORK_SUM(rounds), "wrong result");
-	teeperf_thread_over();
+	if (IS("keystone")) {
+		check(work(rounds) == WORK_SUM(rounds), "wrong result");
+		teeperf_thread_over();
+	}
+	for (uint64_t i = 0; !IS("keystone") && i < rounds / 100; i++)
+		ecall(100);
 	return NULL;
 }
 
@@ -191,10 +253,11 @@ static void refusals(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
 	rounds = strtoull(argv[1], NULL, 10);
 	const int threads = atoi(argv[2]);
+	structure_count = (unsigned)(argc > 3 ? atoi(argv[3]) : threads);
 	const char *path = getenv("TEEPERF_LOG");
 	struct stat status;
 	if (path && (log_fd = open(path, O_RDWR | O_CLOEXEC)) >= 0 && fstat(log_fd, &status) == 0)

@@ -22,7 +22,7 @@ for part in host u client; do
 done
 $cc $addresses -pthread -o host host.o u.o sdk_u.o
 $cc $addresses -pthread -o client client.o sdk_u.o
-$cc -fno-pie --clock=soft -c -o t.o "$from/border_t.c"
+$cc --port=sgxsdk -fno-pie --clock=soft -c -o t.o "$from/border_t.c"
 "$TEEPERF" cc --port=optee -I "$root/include" -O2 -g -fpie --clock=soft -c \
 	-o ta.o "$from/border_ta.c"
 # enclave NAME PORT OPTION... -- OBJECT...

@@ -57,15 +57,29 @@ sums() {
 # ---- the log comes by a call
 side=sdk_host
 for port in sgxsdk openenclave; do
+	[ "$(uname -m)" = x86_64 ] || continue
 	for options in --clock=auto --clock=soft; do
 		build $port $options
 		expect 7 ./$port $rounds 2
 		for threads in 1 3; do
 			expect 7 "$TEEPERF" record -o $port.trace \
 				--clock soft -- ./$port $rounds $threads
-			counts $port.trace $threads $threads
+			counts $port.trace $threads $((threads * rounds / 100))
 		done
 	done
+	# More thread control structures than there is room for: what they lose is counted.
+	got=0
+	"$TEEPERF" record -o $port.trace --clock soft -- ./$port 30000 2 300 >out 2>err || got=$?
+	[ $got = 7 ] || fail "it ended with $got"
+	expect 0 "$TEEPERF" analyze --format json $port.trace
+	python3 - $((600 * 2 * (1 + 300 + 20))) <<-'EOS' ||
+		import json
+		import sys
+		trace = json.load(open("out"))
+		assert trace["lost"] > 0, "nothing was lost: there was room for all"
+		assert trace["events"] + trace["lost"] == int(sys.argv[1]), trace
+	EOS
+		fail "$port: threads without room are not counted"
 done
 if [ "$(uname -m)" = x86_64 ]; then
 	# No instruction of the runtime that an enclave may not execute: a program has these only
@@ -78,6 +92,11 @@ if [ "$(uname -m)" = x86_64 ]; then
 			fail "the runtime for enclaves has an instruction that is not legal there"
 	done
 fi
+# Code for another port is not linked, and the linker says what to do.
+"$TEEPERF" cc -O2 -c -o usual.o "$from/work.c"
+! "$TEEPERF" cc --port=sgxsdk -o usual usual.o sgxsdk.host.o 2>err ||
+	fail "code of the usual port was linked with the runtime for enclaves"
+says "wrong_port__compile_all_files_with_the_port_of_the_link" err
 build optee --clock=soft
 expect 7 ./optee $rounds 1
 expect 7 "$TEEPERF" record -o optee.trace --clock soft -- ./optee $rounds 1
