@@ -43,7 +43,8 @@ static void show_status(const struct tp_control_reply *reply)
 	if (reply->wanted_on != reply->on && reply->attached)
 		printf("requested  %s\n", reply->wanted_on ? "on" : "off");
 	printf("recorder   process %u\n", reply->recorder);
-	printf("program    process %u\n", reply->attached ? reply->attached : reply->program);
+	printf("program    process %u\n",
+	    reply->attached && !reply->foreign ? reply->attached : reply->program);
 	if (reply->listens == TEEPERF_LISTENS_SIGNAL)
 		printf("listens    to signal %u\n", reply->listens_value);
 	else
@@ -93,7 +94,12 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 		}
 		// A program that records takes chunks; one that does not has no reason to look.
 		tp_command_tell("process %u %s\n", reply->attached,
-		    verb == TP_CONTROL_OFF
+		    verb == TP_CONTROL_OFF && reply->foreign
+			? "obeys when it next takes a chunk of the log, or calls teeperf_poll()"
+		    : reply->foreign
+			? "reads no commands until it calls teeperf_poll() in the TEE; with "
+			  "'--tee' each call into it is enough"
+		    : verb == TP_CONTROL_OFF
 			? "obeys when it next takes a chunk of the log; for an immediate effect, "
 			  "record with '--control'"
 			: "reads no commands until it calls teeperf_poll(): to switch recording "

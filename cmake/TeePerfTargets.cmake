@@ -274,14 +274,15 @@ set(TEEPERF_STREAM_FLAGS ${TEEPERF_SYSTEM_FLAGS} -DTP_PRIVATE_CHUNKS=256)
 add_library(tp_runtime_STREAM ALIAS tp_runtime_SYSTEM)
 set(TEEPERF_STREAM_FILES port/posix_stream port/private_log)
 
-teeperf_runtime_files(alone port/alone port/stranger elf_segments)
+teeperf_runtime_files(alone port/alone elf_segments)
 set(TEEPERF_ALONE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS})
 # Where CPUID is not legal, but XSAVE is there, and thread-local storage does not last (abi.h).
 set(TEEPERF_ENCLAVE_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_HAS_XSAVE -DTP_THREADS_APART=1
 	-mno-tls-direct-seg-refs)
-set(TEEPERF_ENCLAVE_FILES apart)
+set(TEEPERF_ENCLAVE_FILES apart port/stranger)
 # Where each instance of a program runs one thread (abi.h).
 set(TEEPERF_ONE_THREAD_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_ONE_THREAD=1)
+set(TEEPERF_ONE_THREAD_FILES port/stranger)
 foreach(runtime ALONE ENCLAVE ONE_THREAD)
 	teeperf_runtime_core(tp_runtime_${runtime} "${TEEPERF_${runtime}_FLAGS}" ${alone})
 endforeach()

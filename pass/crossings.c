@@ -15,23 +15,43 @@
 
 #define ATTRIBUTE "teeperf-border"
 
-// Functions that lead to the other side, and which parameter is a pointer that is given there, too;
-// or the operation of a command, which stays outside.
-static const struct {
-	const char *name;
-	unsigned parameter;
-	bool is_command;
-} gates[] = {
-    {"sgx_ecall", 3, false}, // (enclave, index, table of OCALLs, parameters)
-    {"sgx_ecall_switchless", 3, false}, {"sgx_ocall", 1, false}, // (index, parameters)
-    {"sgx_ocall_switchless", 1, false},
-    {"TEEC_InvokeCommand", 2, true}, // (session, command, operation, origin)
+// How both sides know a call by one of its parameters.
+enum given {
+	GIVEN_POINTER, // the other side gets it, too
+	GIVEN_COPY,    // ... gets a copy of the memory, in which a number of it is
+	GIVEN_COMMAND, // the operation of a command, which stays outside
 };
 
-// Tables of the functions that are called from the other side; they get what was given to sgx_ecall
-// and sgx_ocall.
-static const char ecall_table[] = "g_ecall_table";
-static const char ocall_table[] = "ocall_table_";
+// Functions that lead to the other side, and which parameter that is, counted from the last one.
+static const struct {
+	const char *name;
+	unsigned behind;
+	enum given given;
+} gates[] = {
+    {"sgx_ecall", 1, GIVEN_POINTER}, // (enclave, index, table of OCALLs, parameters)
+    {"sgx_ecall_switchless", 1, GIVEN_POINTER},
+    {"sgx_ocall", 1, GIVEN_POINTER}, // (index, parameters)
+    {"sgx_ocall_switchless", 1, GIVEN_POINTER},
+    {"TEEC_InvokeCommand", 2, GIVEN_COMMAND}, // (session, command, operation, origin)
+    // (..., input, its size, output, its size, how much was written), since Open Enclave 0.5
+    {"oe_call_enclave_function", 5, GIVEN_COPY},
+    {"oe_switchless_call_enclave_function", 5, GIVEN_COPY},
+    {"oe_call_host_function", 5, GIVEN_POINTER},
+    {"oe_switchless_call_host_function", 5, GIVEN_POINTER},
+};
+
+// Tables of the functions that are called from the other side, which get that as their first
+// parameter. Open Enclave has a name before the last one.
+static const struct {
+	const char *name;
+	bool is_part;
+	enum given given;
+} tables[] = {
+    {"g_ecall_table", false, GIVEN_POINTER},
+    {"ocall_table_", false, GIVEN_POINTER},
+    {"oe_ecalls_table", true, GIVEN_COPY},
+    {"_ocall_function_table", true, GIVEN_POINTER},
+};
 
 enum { DEPTH_MAX = 8 }; // of the constants in a table
 
@@ -76,6 +96,63 @@ static void tell_command(struct marking *marking, LLVMValueRef operation)
 	marking->changed = true;
 }
 
+/*
+ * Open Enclave copies the parameters, whose first word in all its generations is the result, of 32
+ * bits, which comes back in another place. So until then it is the call's number: that of the
+ * original's address.
+ */
+static LLVMValueRef number_of(struct marking *marking, LLVMValueRef given)
+{
+	enum { UNIT_SHIFT = 4 }; // of malloc: with it, numbers repeat behind 64 GiB
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(marking->context);
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(marking->context);
+	LLVMValueRef address = LLVMBuildPtrToInt(marking->builder, given, i64, "");
+	return LLVMBuildTrunc(marking->builder,
+	    LLVMBuildLShr(marking->builder, address, LLVMConstInt(i64, UNIT_SHIFT, 0), ""), i32,
+	    "");
+}
+
+static LLVMValueRef first_word(struct marking *marking, LLVMValueRef given)
+{
+	LLVMTypeRef i32 = LLVMInt32TypeInContext(marking->context);
+	return LLVMBuildBitCast(marking->builder, given, LLVMPointerType(i32, 0), "");
+}
+
+static void tell_number(struct marking *marking, enum teeperf_control control, LLVMValueRef number)
+{
+	LLVMTypeRef i64 = LLVMInt64TypeInContext(marking->context);
+	LLVMValueRef arguments[2] = {
+	    LLVMConstInt(i64, control, 0), LLVMBuildZExt(marking->builder, number, i64, "")};
+	tp_runtime_tell(
+	    marking->module, marking->builder, TEEPERF_SYMBOL_BORDER, false, arguments, 2);
+	marking->changed = true;
+}
+
+// A call out with GIVEN, an argument.
+static void tell_call(struct marking *marking, LLVMValueRef argument, enum given given)
+{
+	if (given == GIVEN_COMMAND && is_pointer(argument)) {
+		tell_command(marking, argument);
+	} else if (given == GIVEN_COPY && is_pointer(argument)) {
+		LLVMValueRef number = number_of(marking, argument);
+		LLVMBuildStore(marking->builder, number, first_word(marking, argument));
+		tell_number(marking, TEEPERF_CONTROL_CALL_OUT, number);
+	} else {
+		tell(marking, TEEPERF_CONTROL_CALL_OUT, given == GIVEN_COMMAND ? NULL : argument);
+	}
+}
+
+// ... and in.
+static void tell_arrival(struct marking *marking, LLVMValueRef parameter, enum given given)
+{
+	if (given == GIVEN_COPY && is_pointer(parameter))
+		tell_number(marking, TEEPERF_CONTROL_CALL_IN,
+		    LLVMBuildLoad2(marking->builder, LLVMInt32TypeInContext(marking->context),
+			first_word(marking, parameter), ""));
+	else
+		tell(marking, TEEPERF_CONTROL_CALL_IN, parameter);
+}
+
 // The place of the called function in gates, -1: no gate.
 static int gate_of(LLVMValueRef instruction)
 {
@@ -109,16 +186,13 @@ static void mark_calls(struct marking *marking, LLVMValueRef function)
 		const int gate = tp_instruction_calls(i) ? gate_of(i) : -1;
 		if (gate < 0 || (LLVMIsACallInst(i) && tp_llvm_is_musttail(i)))
 			continue;
-		LLVMValueRef given = gates[gate].parameter < LLVMGetNumArgOperands(i)
-					 ? LLVMGetOperand(i, gates[gate].parameter)
-					 : NULL;
+		const unsigned count = LLVMGetNumArgOperands(i);
 		some = true;
 		place(marking, i, function);
-		if (gates[gate].is_command && is_pointer(given))
-			tell_command(marking, given);
-		else
-			tell(marking, TEEPERF_CONTROL_CALL_OUT,
-			    gates[gate].is_command ? NULL : given);
+		tell_call(marking,
+		    gates[gate].behind <= count ? LLVMGetOperand(i, count - gates[gate].behind)
+						: NULL,
+		    gates[gate].given);
 		if (LLVMIsACallInst(i))
 			LLVMSetTailCall(i, 0);
 		place(marking, tp_instruction_behind(i), function);
@@ -129,13 +203,12 @@ static void mark_calls(struct marking *marking, LLVMValueRef function)
 }
 
 // A function of a table: its records are between an arrival and a return.
-static void mark_bridge(struct marking *marking, LLVMValueRef function)
+static void mark_bridge(struct marking *marking, LLVMValueRef function, enum given given)
 {
 	if (!may_mark(function))
 		return;
 	place(marking, tp_function_behind_allocations(function), function);
-	tell(marking, TEEPERF_CONTROL_CALL_IN,
-	    LLVMCountParams(function) ? LLVMGetParam(function, 0) : NULL);
+	tell_arrival(marking, LLVMCountParams(function) ? LLVMGetParam(function, 0) : NULL, given);
 	for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b;
 	     b = LLVMGetNextBasicBlock(b)) {
 		LLVMValueRef ret = LLVMGetBasicBlockTerminator(b);
@@ -150,12 +223,14 @@ static void mark_bridge(struct marking *marking, LLVMValueRef function)
 	set_marked(function);
 }
 
-static void visit_table(struct marking *marking, LLVMValueRef value, int depth,
-    void (*visit)(struct marking *marking, LLVMValueRef function))
+typedef void visit_function(struct marking *marking, LLVMValueRef function, enum given given);
+
+static void visit_table(
+    struct marking *marking, LLVMValueRef value, int depth, enum given given, visit_function *visit)
 {
 	LLVMValueRef function = tp_function_of(value);
 	if (function) {
-		visit(marking, function);
+		visit(marking, function, given);
 		return;
 	}
 	if (depth == DEPTH_MAX || !LLVMIsAConstant(value) || LLVMIsAGlobalVariable(value) ||
@@ -163,31 +238,37 @@ static void visit_table(struct marking *marking, LLVMValueRef value, int depth,
 		return;
 	const int count = LLVMGetNumOperands(value);
 	for (int i = 0; i < count; i++)
-		visit_table(marking, LLVMGetOperand(value, (unsigned)i), depth + 1, visit);
+		visit_table(marking, LLVMGetOperand(value, (unsigned)i), depth + 1, given, visit);
 }
 
-static bool is_table(LLVMValueRef variable)
+// Its place in tables, -1: no table.
+static int table_of(LLVMValueRef variable)
 {
 	size_t length;
 	const char *name = LLVMGetValueName2(variable, &length);
 	// Link-time optimisation puts something behind the names of those that have no other
 	// linkage.
-	return LLVMGetInitializer(variable) &&
-	       (!strncmp(name, ecall_table, strlen(ecall_table)) ||
-		   !strncmp(name, ocall_table, strlen(ocall_table)));
+	for (int i = 0; i < (int)(sizeof(tables) / sizeof(tables[0])); i++) {
+		const char *found = strstr(name, tables[i].name);
+		if (found && (found == name || tables[i].is_part))
+			return i;
+	}
+	return -1;
 }
 
-static void visit_tables(
-    struct marking *marking, void (*visit)(struct marking *marking, LLVMValueRef function))
+static void visit_tables(struct marking *marking, visit_function *visit)
 {
-	for (LLVMValueRef v = LLVMGetFirstGlobal(marking->module); v; v = LLVMGetNextGlobal(v))
-		if (is_table(v))
-			visit_table(marking, LLVMGetInitializer(v), 0, visit);
+	for (LLVMValueRef v = LLVMGetFirstGlobal(marking->module); v; v = LLVMGetNextGlobal(v)) {
+		const int table = table_of(v);
+		if (table >= 0 && LLVMGetInitializer(v))
+			visit_table(marking, LLVMGetInitializer(v), 0, tables[table].given, visit);
+	}
 }
 
-static void note_bridge(struct marking *marking, LLVMValueRef function)
+static void note_bridge(struct marking *marking, LLVMValueRef function, enum given given)
 {
 	(void)marking;
+	(void)given;
 	if (!LLVMIsDeclaration(function))
 		tp_function_set_text(function, TP_ATTRIBUTE_BRIDGE, "", 0);
 }

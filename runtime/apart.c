@@ -18,7 +18,8 @@ static bool claim(struct tp_apart *free, uint64_t id)
 	enum { ABOUT_TO_BE = 1 };
 	if (tp_load_relaxed(&free->id) || !tp_change_acq_rel(&free->id, 0, ABOUT_TO_BE))
 		return false;
-	// Word by word: vector registers are the program's, so nothing may make this a call of memcpy.
+	// Word by word: vector registers are the program's, so this must not become a call of
+	// memcpy.
 	const uint64_t *from = (const uint64_t *)(const void *)&tp_apart_unknown;
 	for (uint64_t i = 0; i < offsetof(struct tp_apart, id) / 8; i++)
 		tp_store_relaxed(&((uint64_t *)(void *)free)[i], from[i]);

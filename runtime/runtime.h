@@ -225,7 +225,9 @@ struct tp_apart {
 	uint64_t id; /* of the thread; 0: free, 1: about to be one's */
 };
 _Static_assert(offsetof(struct tp_apart, id) % 8 == 0, "copied in words");
-/* The calling thread's; at first the one of threads that are not known yet, which stays as it is. */
+/*
+ * The calling thread's; at first the one of threads that are not known yet, which stays as it is.
+ */
 extern TP_EXPORT _Thread_local struct tp_apart *tp_apart __asm__(TEEPERF_SYMBOL_THREAD_APART);
 extern TP_HIDDEN const struct tp_apart tp_apart_unknown;
 /* Make it the thread's own; &tp_apart_beyond: there is no more room. */

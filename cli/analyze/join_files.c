@@ -15,6 +15,11 @@
 // What does not stand where it belongs, and why.
 static void warn_of(const struct tp_join_counts *counts)
 {
+	if (!counts->calls)
+		tp_command_warn(
+		    "no call of the host into the TEE is joined: compile what the SDK's tool has "
+		    "generated for each side with 'teeperf cc', or report the calls: see "
+		    "teeperf/teeperf.h, teeperf_border_call");
 	if (counts->ambiguous)
 		tp_command_warn(
 		    "%llu call%s of the TEE could belong to several threads, or to several calls "
@@ -100,6 +105,7 @@ int tp_join_files(
 	tp_tracefile_close(&traces[1]);
 	if (code)
 		return tp_command_fail(&err);
+	*damaged |= !counts.calls;
 	warn_of(&counts);
 	if (!quiet)
 		tell(&counts, output);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // 'teeperf record --tee': the TEE's side beside that of its host program.
 #include "record.h"
+#include "common/units.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -65,6 +66,12 @@ bool tp_record_inner_judge(const struct tp_session *session,
 		    "%llu events of the TEE were lost: give a larger '--size', or instrument less "
 		    "with an allowlist; calls around them may be joined to others",
 		    (unsigned long long)result->lost);
+	if (result->refused)
+		tp_command_warn(
+		    "%llu more enclave%s, or instance%s of the TEE's application, %s not recorded: "
+		    "the log takes one, for as long as the program runs",
+		    (unsigned long long)result->refused, tp_plural(result->refused),
+		    tp_plural(result->refused), tp_by_count(result->refused, "was", "were"));
 	if (result->modules_refused)
 		tp_command_warn("%llu modules of the TEE were not recorded",
 		    (unsigned long long)result->modules_refused);

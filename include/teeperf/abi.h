@@ -77,8 +77,8 @@ struct teeperf_thread_block {
 /*
  * Where thread-local storage may be new each time that the program is called, as in enclaves
  * (TEEPERF_THREADS=apart, 'teeperf cc --port sgxsdk'), blocks are apart from it, and
- * TEEPERF_SYMBOL_THREAD_APART is a thread-local pointer to the thread's; at first to one that has no
- * chunk, from which the cold path finds the thread's own. It is at its offset from the word at
+ * TEEPERF_SYMBOL_THREAD_APART is a thread-local pointer to the thread's; at first to one that has
+ * no chunk, from which the cold path finds the thread's own. It is at its offset from the word at
  * fs:0, as with -mno-tls-direct-seg-refs: the SGX SDK's simulation changes that word, and leaves
  * the register with the host's thread. This code, too, links with its own runtime only.
  */

@@ -9,9 +9,7 @@ extern const char is_missing __asm__(
 #if !TP_ONE_THREAD
 TP_HIDDEN const char *tp_stranger_one __asm__(TEEPERF_SYMBOL_ONLY_THREAD) = &is_missing;
 #endif
-#if TP_THREADS_APART || TP_ONE_THREAD
 TP_HIDDEN _Thread_local const char *tp_stranger_many __asm__(TEEPERF_SYMBOL_THREAD) = &is_missing;
-#endif
 #if !TP_THREADS_APART
 TP_HIDDEN _Thread_local const char *tp_stranger_apart __asm__(
     TEEPERF_SYMBOL_THREAD_APART) = &is_missing;

@@ -2,8 +2,8 @@
 // Every text that the pass can write is taken by the assembler, on each processor: with and without
 // the record's position (landing pads), each clock, both kinds of exits, each shape, and counted
 // calls; for many threads, for one, whose code has no thread-local storage, and constructors in
-// three places, and for threads whose blocks are apart, whose code finds all that is thread-local by
-// the word at fs:0.
+// three places, and for threads whose blocks are apart, whose code finds all that is thread-local
+// by the word at fs:0.
 // RUN: for target in x86_64 aarch64 riscv64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call dual; do env TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.$clock.$exits.$shape.o || exit 1; done; done; done; done
 // RUN: for target in x86_64 aarch64 riscv64; do env TEEPERF_LEVEL=count %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.count.o || exit 1; done
 // RUN: for target in x86_64 aarch64 riscv64; do for clock in auto tsc soft; do for exits in timed untimed; do for shape in inline call dual; do env TEEPERF_LEVEL=sample/3 TEEPERF_CLOCK=$clock TEEPERF_EXITS=$exits TEEPERF_SHAPE=$shape %clangxx --target=$target-linux-gnu -O2 -fPIC -fpass-plugin=%plugin -c %s -o %t.$target.sampled.o || exit 1; done; done; done; done

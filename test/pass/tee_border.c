@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Code that the SGX SDK's tool generates, and calls of TEEC_InvokeCommand, are marked where they go
-// over the border of a TEE: 9 (of TEEC_InvokeCommand: its operation) and 12 around a call, 10 and
-// 11 in the called function, outside of its own records; also in functions that are left out.
-// Nothing else is marked.
+// Code that the tools of the SGX SDK and of Open Enclave generate, and calls of TEEC_InvokeCommand,
+// are marked where they go over the border of a TEE: 9 (of TEEC_InvokeCommand: its operation) and
+// 12 around a call, 10 and 11 in the called function, outside of its own records; also in functions
+// that are left out. Nothing else is marked.
 // RUN: %clang -O1 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s
 // RUN: %clang -O0 -S -emit-llvm -fpass-plugin=%plugin %s -o - | FileCheck %s --check-prefix=PLAIN
 // RUN: echo 'fun:nothing' > %t.allow
@@ -16,6 +16,10 @@ int sgx_ocall(unsigned index, void *parameters);
 struct operation;
 uint32_t TEEC_InvokeCommand(
     void *session, uint32_t command, struct operation *operation, uint32_t *origin);
+int oe_call_enclave_function(void *enclave, uint64_t *id, const char *name, const void *input,
+    size_t input_size, void *output, size_t output_size, size_t *written);
+int oe_call_host_function(size_t id, const void *input, size_t input_size, void *output,
+    size_t output_size, size_t *written);
 int other(int x);
 
 // CHECK-LABEL: define{{.*}} @enclave_ocall(
@@ -98,3 +102,55 @@ const struct {
 		uint8_t is_private, is_switchless;
 	} table[1];
 } g_ecall_table = {1, {{(void *)(uintptr_t)sgx_ecall_trusted, 0, 0}}};
+
+// The enclave's function gets a copy of the input, and in its first word the call's number.
+// CHECK-LABEL: define{{.*}} @oe_ecall(
+// CHECK: [[SHORT:%.*]] = trunc i64 {{%.*}} to i32
+// CHECK: store i32 [[SHORT]], {{(ptr|i32\*)}} {{%.*}}
+// CHECK: [[NUMBER:%.*]] = zext i32 [[SHORT]] to i64
+// CHECK: call void @__teeperf_border(i64 9, i64 [[NUMBER]])
+// CHECK-NEXT: call i32 @oe_call_enclave_function(
+// CHECK-NEXT: call void @__teeperf_border(i64 12, i64 0)
+int oe_ecall(void *enclave, void *input, size_t size)
+{
+	size_t written;
+	return oe_call_enclave_function(enclave, 0, "f", input, size, input, size, &written);
+}
+
+// CHECK-LABEL: define{{.*}} @oe_ocall(
+// CHECK: [[INPUT:%.*]] = ptrtoint {{(ptr|i8\*)}} %{{[0-9a-z]+}} to i64
+// CHECK: call void @__teeperf_border(i64 9, i64 [[INPUT]])
+// CHECK-NEXT: call i32 @oe_call_host_function(
+// CHECK-NEXT: call void @__teeperf_border(i64 12, i64 0)
+int oe_ocall(void *input, size_t size)
+{
+	size_t written;
+	return oe_call_host_function(0, input, size, input, size, &written);
+}
+
+typedef void oe_function(
+    uint8_t *input, size_t input_size, uint8_t *output, size_t output_size, size_t *written);
+
+// CHECK-LABEL: define{{.*}} @oe_trusted(
+// CHECK: [[WORD:%.*]] = load i32, {{(ptr|i32\*)}} {{%.*}}
+// CHECK: [[FOUND:%.*]] = zext i32 [[WORD]] to i64
+// CHECK: call void @__teeperf_border(i64 10, i64 [[FOUND]])
+// CHECK: call void @__teeperf_border(i64 11, i64 0)
+void oe_trusted(
+    uint8_t *input, size_t input_size, uint8_t *output, size_t output_size, size_t *written)
+{
+	*written = (size_t)other((int)(input_size + output_size)) + (input == output);
+}
+
+oe_function *oe_ecalls_table[] = {oe_trusted};
+
+// CHECK-LABEL: define{{.*}} @oe_untrusted(
+// CHECK: call void @__teeperf_border(i64 10, i64 {{%.*}})
+// CHECK: call void @__teeperf_border(i64 11, i64 0)
+void oe_untrusted(
+    uint8_t *input, size_t input_size, uint8_t *output, size_t output_size, size_t *written)
+{
+	*written = (size_t)other((int)(input_size + output_size)) + (input == output);
+}
+
+oe_function *_enclave_ocall_function_table[] = {oe_untrusted};

@@ -5,7 +5,7 @@
 //   PROGRAM ENCLAVE ROUNDS THREADS [empty]      exits with 7
 #include "border.h"
 
-#include <teeperf/teeperf.h>
+#include <teeperf/host.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ __attribute__((noinline)) static void host_work(uint64_t n)
 __attribute__((noinline)) static void host_thread(int lane)
 {
 	unsigned long long size;
-	void *log = teeperf_tee_log(&size);
+	void *log = teeperf_host_log(&size);
 	uint64_t attached;
 	if (!lane) {
 		ecall_log(1, &attached, log, size);

@@ -5,9 +5,9 @@
 //
 //   PROGRAM ROUNDS THREADS [STRUCTURES]     exits with 7
 //
-// An enclave's calls have one of STRUCTURES (THREADS) thread control structures each, in turn, as both SDKs have it in
-// simulation: the thread pointer's register stays the host's, the word at fs:0 is the structure's,
-// and thread-local storage below that is new in each call.
+// An enclave's calls have one of STRUCTURES (THREADS) thread control structures each, in turn, as
+// both SDKs have it in simulation: the thread pointer's register stays the host's, the word at fs:0
+// is the structure's, and thread-local storage below that is new in each call.
 //
 // PORT is sgxsdk, openenclave (the log comes with an ECALL), optee (it comes with each command,
 // elsewhere each time, and is gone behind it) or keystone (frames go out).
@@ -36,7 +36,7 @@ extern const char __executable_start, _end;
 const char *const teeperf_image_path = WORK_PATH;
 #endif
 
-static uint64_t rounds;
+static uint64_t rounds, thread_count;
 static int failed;
 static char *region; // where the log is now, if it is
 static size_t region_size;
@@ -163,8 +163,8 @@ static void command(uint64_t n, uint64_t some)
 
 #ifdef __x86_64__
 
-// What is below a structure is the program's own thread-local storage and, where calls of libc look
-// for theirs, zeroes.
+// Below a structure comes the program's own thread-local storage and, where calls of libc look for
+// theirs, zeroes.
 enum { STRUCTURES = 512, STORAGE = 1 << 14 };
 static struct {
 	_Alignas(4096) char storage[STORAGE];
@@ -188,13 +188,12 @@ static void renew_storage(char *end)
 	}
 }
 
-static void ecall(uint64_t some)
+// WISH: the structure it gets if that is free.
+static void ecall(uint64_t some, uint64_t wish)
 {
-	static atomic_uint next;
-	unsigned i;
-	do
-		i = next++ % structure_count;
-	while (atomic_flag_test_and_set(&structures[i].is_used));
+	unsigned i = (unsigned)(wish % structure_count);
+	while (atomic_flag_test_and_set(&structures[i].is_used))
+		i = (i + 1) % structure_count;
 	void *host, *self = &structures[i].self;
 	structures[i].self = self;
 	renew_storage(self);
@@ -206,21 +205,22 @@ static void ecall(uint64_t some)
 }
 #else
 static unsigned structure_count;
-static void ecall(uint64_t some)
+static void ecall(uint64_t some, uint64_t wish)
 {
 	(void)some;
+	(void)wish;
 }
 #endif
 
 static void *thread(void *argument)
 {
-	(void)argument;
+	const uint64_t number = (uint64_t)(uintptr_t)argument;
 	if (IS("keystone")) {
 		check(work(rounds) == WORK_SUM(rounds), "wrong result");
 		teeperf_thread_over();
 	}
 	for (uint64_t i = 0; !IS("keystone") && i < rounds / 100; i++)
-		ecall(100);
+		ecall(100, number + i * thread_count);
 	return NULL;
 }
 
@@ -258,6 +258,7 @@ int main(int argc, char **argv)
 	rounds = strtoull(argv[1], NULL, 10);
 	const int threads = atoi(argv[2]);
 	structure_count = (unsigned)(argc > 3 ? atoi(argv[3]) : threads);
+	thread_count = (uint64_t)threads;
 	const char *path = getenv("TEEPERF_LOG");
 	struct stat status;
 	if (path && (log_fd = open(path, O_RDWR | O_CLOEXEC)) >= 0 && fstat(log_fd, &status) == 0)
@@ -280,7 +281,7 @@ int main(int argc, char **argv)
 	}
 	pthread_t others[16];
 	for (int i = 1; i < threads; i++)
-		pthread_create(&others[i], NULL, thread, NULL);
+		pthread_create(&others[i], NULL, thread, (void *)(uintptr_t)i);
 	thread(NULL);
 	for (int i = 1; i < threads; i++)
 		pthread_join(others[i], NULL);

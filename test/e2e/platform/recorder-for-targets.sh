@@ -149,7 +149,7 @@ for part in host u; do
 	$cc -fno-pie -c -o $part.o "$from/border_$part.c"
 done
 $cc -fno-pie -no-pie -pthread -o host host.o u.o sdk_u.o
-$cc -fno-pie --clock=soft -c -o t.o "$from/border_t.c"
+$cc --port=sgxsdk -fno-pie --clock=soft -c -o t.o "$from/border_t.c"
 $plain -fpie -DIMAGE_PATH="\"$TEST_TMP/enclave\"" -c -o t_sdk.o "$from/border_sdk_t.c"
 "$TEEPERF" cc --port=sgxsdk -fno-pie -no-pie -pthread -o enclave t.o t_sdk.o \
 	-Wl,--defsym=__ImageBase=__executable_start -Wl,--defsym=__text_start=__executable_start

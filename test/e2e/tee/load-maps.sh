@@ -172,7 +172,7 @@ for layout in separate-code noseparate-code; do
 		} >signature
 		objcopy -S --update-section .note.sgxmeta=signature enclave/enclave.so signed
 		chmod +x signed
-		run signed 1
+		run signed $((rounds / 100))
 		named enclave
 	done
 done

@@ -53,7 +53,7 @@ for shape in inline dual; do
 	done
 	build sgxsdk sdk_host --shape=$shape
 	expect 7 "$TEEPERF" record -q -o x.trace --clock soft -- ./sgxsdk $rounds 2
-	marks x.trace 2 1
+	marks x.trace 2 $((rounds / 100)) 100
 done
 build optee sdk_host --clock=soft
 for clock in soft none; do

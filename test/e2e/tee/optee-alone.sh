@@ -72,7 +72,7 @@ if $linker -pie -T "$from/ta_shape.lds" -e _start -o app start.o work.o \
 	"$prefix/lib/teeperf/ports/libteeperf-optee.a" 2>err; then
 	fail "code for many threads links with the runtime for one"
 fi
-says "undefined reference to .__teeperf_thread" err
+says "wrong_port__compile_all_files_with_the_port_of_the_link" err
 
 runtime=$prefix/lib/teeperf/aarch64/ports/libteeperf-optee.a
 # Not lld: what it links by this script ends at once.
