@@ -37,8 +37,8 @@ static void warn_of_attach(uint32_t attach)
 	if (attach == TEEPERF_ATTACH_NONE)
 		tp_command_warn(
 		    "the TEE recorded nothing: its part is not built with 'teeperf cc', or the "
-		    "host did not hand it the log (teeperf_tee_log, in teeperf/teeperf.h), so the "
-		    "trace has only the host's side");
+		    "host did not hand it the log (teeperf_host_log, in teeperf/host.h), so the "
+		    "trace has only one side");
 	else if (attach == TEEPERF_ATTACH_BAD_CLOCK)
 		tp_command_warn(
 		    "the TEE's side ran without recording: it was compiled for another clock; "
