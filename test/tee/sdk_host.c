@@ -173,19 +173,56 @@ static struct {
 } structures[STRUCTURES];
 static unsigned structure_count;
 
-// As the loader has it: an image, zeroes up to its size, and the thread pointer at its end.
-static void renew_storage(char *end)
+// The program's thread-local storage as the loader has it: an image, zeroes up to its size, and the
+// thread pointer at its end.
+static const char *tls_image(size_t *filled, size_t *size)
 {
-	const ElfW(Phdr) *segment = (const void *)(&__executable_start + sizeof(ElfW(Ehdr)));
 	const ElfW(Ehdr) *elf = (const void *)&__executable_start;
-	memset(end - STORAGE, 0, STORAGE);
+	const ElfW(Phdr) *segment = (const void *)(&__executable_start + sizeof(*elf));
+	const ElfW(Addr) bias = elf->e_type == ET_DYN ? (ElfW(Addr))elf : 0;
+	*filled = *size = 0;
 	for (int i = 0; i < elf->e_phnum; i++, segment++) {
 		if (segment->p_type != PT_TLS)
 			continue;
-		const size_t size = -(-segment->p_memsz & -segment->p_align);
-		const ElfW(Addr) bias = elf->e_type == ET_DYN ? (ElfW(Addr))elf : 0;
-		memcpy(end - size, (const void *)(bias + segment->p_vaddr), segment->p_filesz);
+		*filled = segment->p_filesz;
+		*size = -(-segment->p_memsz & -segment->p_align);
+		return (const char *)(bias + segment->p_vaddr);
 	}
+	return NULL;
+}
+
+static void renew_storage(char *end)
+{
+	size_t filled;
+	size_t size;
+	const char *image = tls_image(&filled, &size);
+	memset(end - STORAGE, 0, STORAGE);
+	if (image)
+		memcpy(end - size, image, filled);
+}
+
+// The host's own storage, which an enclave has no business with, while it is GUARD.
+enum { GUARD = 0xa5, OWN_MOST = 1 << 12 };
+static void hide_own(char *host, char kept[OWN_MOST])
+{
+	size_t filled;
+	size_t size;
+	tls_image(&filled, &size);
+	check(size <= OWN_MOST, "more thread-local storage than there is room for");
+	memcpy(kept, host - size, size);
+	memset(host - size, GUARD, size);
+}
+
+static void show_own(char *host, const char kept[OWN_MOST])
+{
+	size_t filled;
+	size_t size;
+	bool whole = true;
+	tls_image(&filled, &size);
+	for (size_t i = 1; i <= size; i++)
+		whole = whole && (unsigned char)host[-(long)i] == GUARD;
+	check(whole, "the enclave has written to the thread-local storage of the host");
+	memcpy(host - size, kept, size);
 }
 
 // WISH: the structure it gets if that is free.
@@ -194,12 +231,16 @@ static void ecall(uint64_t some, uint64_t wish)
 	unsigned i = (unsigned)(wish % structure_count);
 	while (atomic_flag_test_and_set(&structures[i].is_used))
 		i = (i + 1) % structure_count;
+	char kept[OWN_MOST];
 	void *host, *self = &structures[i].self;
 	structures[i].self = self;
 	renew_storage(self);
-	__asm__ volatile("movq %%fs:0, %0\n\tmovq %1, %%fs:0" : "=&r"(host) : "r"(self) : "memory");
+	__asm__ volatile("movq %%fs:0, %0" : "=r"(host));
+	hide_own(host, kept);
+	__asm__ volatile("movq %0, %%fs:0" : : "r"(self) : "memory");
 	const uint64_t result = work(some);
 	__asm__ volatile("movq %0, %%fs:0" : : "r"(host) : "memory");
+	show_own(host, kept);
 	atomic_flag_clear(&structures[i].is_used);
 	check(result == WORK_SUM(some), "wrong result");
 }
