@@ -5,6 +5,7 @@
 
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include <teeperf/atomic.h>
 #include <teeperf/log.h>
@@ -17,6 +18,7 @@ enum {
 	STORES_A_LOOK_MAX = 1024,
 	CALIBRATION_PAUSES = 2000,
 	SLICES_PERIOD_NS = 1000, // a slice must be short beside the period
+	START_LOOK_NS = 20 * 1000,
 };
 
 void tp_clock_gaps_init(struct tp_clock_gaps *gaps)
@@ -211,8 +213,9 @@ int tp_counter_thread_start(
 		else
 			leave_core(counter->cpu);
 	}
+	// Its core may be another recorder's for long: a loop of sched_yield would burn ours.
 	while (!tp_load_relaxed(&counter->stores))
-		sched_yield();
+		nanosleep(&(struct timespec){.tv_nsec = START_LOOK_NS}, NULL);
 	return 0;
 }
 
