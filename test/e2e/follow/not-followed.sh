@@ -75,8 +75,8 @@ int main(int argc, char **argv)
 	} else if (argc > 1 && !strcmp(argv[1], "signal")) {
 		signal(SIGALRM, on_signal);
 		while (forked < 5) {
+			const int before = forked; // first: the alarm may come at once
 			ualarm(2000, 0);
-			const int before = forked;
 			while (forked == before)
 				work();
 		}
