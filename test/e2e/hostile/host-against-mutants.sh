@@ -21,6 +21,7 @@ copy() {
 	rm -rf runtime
 	cp -r "$root/runtime" .
 	# The other platforms.
+	rm runtime/apart.c
 	for port in runtime/port/*.c; do
 		case $port in
 		*posix_stream*) rm "$port" ;;
