@@ -35,6 +35,13 @@ static bool is_choice(enum tp_control_verb verb)
 	return verb == TP_CONTROL_ONLY || verb == TP_CONTROL_ADD || verb == TP_CONTROL_DROP;
 }
 
+// The number that an enclave gives itself says nothing here, if its host program is known.
+static uint32_t program_of(const struct tp_control_reply *reply)
+{
+	return reply->attached && !(reply->foreign && reply->program) ? reply->attached
+								      : reply->program;
+}
+
 static void show_status(const struct tp_control_reply *reply)
 {
 	printf("recording  %s\n", !reply->attached ? "no instrumented program has attached yet"
@@ -43,8 +50,7 @@ static void show_status(const struct tp_control_reply *reply)
 	if (reply->wanted_on != reply->on && reply->attached)
 		printf("requested  %s\n", reply->wanted_on ? "on" : "off");
 	printf("recorder   process %u\n", reply->recorder);
-	printf("program    process %u\n",
-	    reply->attached && !reply->foreign ? reply->attached : reply->program);
+	printf("program    process %u\n", program_of(reply));
 	if (reply->listens == TEEPERF_LISTENS_SIGNAL)
 		printf("listens    to signal %u\n", reply->listens_value);
 	else
@@ -89,11 +95,11 @@ static int report(enum tp_control_verb verb, const struct tp_control_reply *repl
 			    "record after a second or more, loads a library, or calls "
 			    "teeperf_poll(); until then the choice cannot be changed again; for "
 			    "an immediate effect, record with '--control'\n",
-			    reply->attached);
+			    program_of(reply));
 			return TP_EXIT_DONE;
 		}
 		// A program that records takes chunks; one that does not has no reason to look.
-		tp_command_tell("process %u %s\n", reply->attached,
+		tp_command_tell("process %u %s\n", program_of(reply),
 		    verb == TP_CONTROL_OFF && reply->foreign
 			? "obeys when it next takes a chunk of the log, or calls teeperf_poll()"
 		    : reply->foreign

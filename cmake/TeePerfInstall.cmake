@@ -14,7 +14,7 @@ endforeach()
 if(TEEPERF_MAJORS)
 	install(TARGETS tp_dispatcher LIBRARY DESTINATION lib/teeperf)
 endif()
-install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.edl" 
+install(DIRECTORY include/teeperf DESTINATION include FILES_MATCHING PATTERN "*.h" PATTERN "*.edl"
 	PATTERN atomic.h EXCLUDE PATTERN hardware_clock.h EXCLUDE)
 install(DIRECTORY allowlists/shipped/ DESTINATION share/teeperf/allowlists
 	FILES_MATCHING PATTERN "*.allow")

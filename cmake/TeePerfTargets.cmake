@@ -283,15 +283,18 @@ set(TEEPERF_ENCLAVE_FILES apart port/stranger)
 # Where each instance of a program runs one thread (abi.h).
 set(TEEPERF_ONE_THREAD_FLAGS ${TEEPERF_RUNTIME_ALONE_FLAGS} -DTP_ONE_THREAD=1)
 set(TEEPERF_ONE_THREAD_FILES port/stranger)
-foreach(runtime ALONE ENCLAVE ONE_THREAD)
+set(alone_runtimes ALONE ONE_THREAD)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+	list(APPEND alone_runtimes ENCLAVE)
+endif()
+foreach(runtime IN LISTS alone_runtimes)
 	teeperf_runtime_core(tp_runtime_${runtime} "${TEEPERF_${runtime}_FLAGS}" ${alone})
 endforeach()
 
 # The ports, as runtime/ports.def has them.
 foreach(port IN LISTS TEEPERF_PORTS)
 	set(runtime ${TEEPERF_PORT_${port}_RUNTIME})
-	if(runtime STREQUAL "POSIX" OR
-			(runtime STREQUAL "ENCLAVE" AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64"))
+	if(runtime STREQUAL "POSIX" OR (runtime STREQUAL "ENCLAVE" AND NOT TARGET tp_runtime_ENCLAVE))
 		continue()
 	endif()
 	if(NOT TARGET tp_runtime_${runtime})

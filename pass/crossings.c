@@ -33,7 +33,7 @@ static const struct {
     {"sgx_ocall", 1, GIVEN_POINTER}, // (index, parameters)
     {"sgx_ocall_switchless", 1, GIVEN_POINTER},
     {"TEEC_InvokeCommand", 2, GIVEN_COMMAND}, // (session, command, operation, origin)
-    // (..., input, its size, output, its size, how much was written), since Open Enclave 0.5
+    // (..., input, its size, output, its size, how much was written)
     {"oe_call_enclave_function", 5, GIVEN_COPY},
     {"oe_switchless_call_enclave_function", 5, GIVEN_COPY},
     {"oe_call_host_function", 5, GIVEN_POINTER},
@@ -75,12 +75,22 @@ static bool is_pointer(LLVMValueRef value)
 	return value && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
 }
 
+static bool is_number(LLVMValueRef value)
+{
+	LLVMTypeRef type = value ? LLVMTypeOf(value) : NULL;
+	return type && LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+	       LLVMGetIntTypeWidth(type) == 32;
+}
+
+// HANDLE: a pointer, a number of 32 bits, or NULL.
 static void tell(struct marking *marking, enum teeperf_control control, LLVMValueRef handle)
 {
 	LLVMTypeRef i64 = LLVMInt64TypeInContext(marking->context);
 	LLVMValueRef arguments[2] = {LLVMConstInt(i64, control, 0), LLVMConstInt(i64, 0, 0)};
 	if (is_pointer(handle))
 		arguments[1] = LLVMBuildPtrToInt(marking->builder, handle, i64, "");
+	else if (is_number(handle))
+		arguments[1] = LLVMBuildZExt(marking->builder, handle, i64, "");
 	tp_runtime_tell(
 	    marking->module, marking->builder, TEEPERF_SYMBOL_BORDER, false, arguments, 2);
 	marking->changed = true;
@@ -97,9 +107,8 @@ static void tell_command(struct marking *marking, LLVMValueRef operation)
 }
 
 /*
- * Open Enclave copies the parameters, whose first word in all its generations is the result, of 32
- * bits, which comes back in another place. So until then it is the call's number: that of the
- * original's address.
+ * Open Enclave copies the parameters, whose first word is the result, of 32 bits, which comes back
+ * in another place. So until then it is the call's number: that of the original's address.
  */
 static LLVMValueRef number_of(struct marking *marking, LLVMValueRef given)
 {
@@ -118,16 +127,6 @@ static LLVMValueRef first_word(struct marking *marking, LLVMValueRef given)
 	return LLVMBuildBitCast(marking->builder, given, LLVMPointerType(i32, 0), "");
 }
 
-static void tell_number(struct marking *marking, enum teeperf_control control, LLVMValueRef number)
-{
-	LLVMTypeRef i64 = LLVMInt64TypeInContext(marking->context);
-	LLVMValueRef arguments[2] = {
-	    LLVMConstInt(i64, control, 0), LLVMBuildZExt(marking->builder, number, i64, "")};
-	tp_runtime_tell(
-	    marking->module, marking->builder, TEEPERF_SYMBOL_BORDER, false, arguments, 2);
-	marking->changed = true;
-}
-
 // A call out with GIVEN, an argument.
 static void tell_call(struct marking *marking, LLVMValueRef argument, enum given given)
 {
@@ -136,7 +135,7 @@ static void tell_call(struct marking *marking, LLVMValueRef argument, enum given
 	} else if (given == GIVEN_COPY && is_pointer(argument)) {
 		LLVMValueRef number = number_of(marking, argument);
 		LLVMBuildStore(marking->builder, number, first_word(marking, argument));
-		tell_number(marking, TEEPERF_CONTROL_CALL_OUT, number);
+		tell(marking, TEEPERF_CONTROL_CALL_OUT, number);
 	} else {
 		tell(marking, TEEPERF_CONTROL_CALL_OUT, given == GIVEN_COMMAND ? NULL : argument);
 	}
@@ -146,7 +145,7 @@ static void tell_call(struct marking *marking, LLVMValueRef argument, enum given
 static void tell_arrival(struct marking *marking, LLVMValueRef parameter, enum given given)
 {
 	if (given == GIVEN_COPY && is_pointer(parameter))
-		tell_number(marking, TEEPERF_CONTROL_CALL_IN,
+		tell(marking, TEEPERF_CONTROL_CALL_IN,
 		    LLVMBuildLoad2(marking->builder, LLVMInt32TypeInContext(marking->context),
 			first_word(marking, parameter), ""));
 	else

@@ -209,6 +209,7 @@ static int begin_trace(struct tp_session *session, struct tp_err *err)
 			  : drain_policy(session, options->drain, session->clock_log.clock),
 	    .start_off = options->start_off,
 	    .foreign = options->foreign || !options->argv, // until it is met
+	    .started = options->argv != NULL,
 	    .snapshots = {.begin = tp_session_trace_begin_snapshot,
 		.context = session,
 		.start_ns = &session->start_ns},

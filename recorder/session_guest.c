@@ -96,25 +96,9 @@ static bool meet(void *context, uint64_t told)
 	return true;
 }
 
-// A program that was started is not the first process of this machine: one that says so is an
-// enclave, or of a world of its own, whose threads are not those of that process.
-static bool meet_started(void *context, uint64_t told)
-{
-	struct tp_session *session = context;
-	if (told == 1) {
-		tp_store32_release(&session->drain.foreign, true);
-		tp_session_trace_tell_host(session);
-	}
-	return true;
-}
-
 void tp_session_guest_await(struct tp_session *session)
 {
 	const struct tp_session_options *options = &session->options;
-	if (options->argv && !options->foreign) {
-		session->drain.meet = meet_started;
-		session->drain.context = session;
-	}
 	if (options->argv)
 		return;
 	if (options->stream) {

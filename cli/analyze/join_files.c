@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 // What does not stand where it belongs, and why.
-static void warn_of(const struct tp_join_counts *counts)
+// NONE: of the TEE's calls, which there are, none is joined.
+static void warn_of(const struct tp_join_counts *counts, bool none)
 {
-	if (!counts->calls)
+	if (none)
 		tp_command_warn(
 		    "no call of the host into the TEE is joined: compile what the SDK's tool has "
 		    "generated for each side with 'teeperf cc', or report the calls: see "
@@ -101,12 +102,13 @@ int tp_join_files(
 			code = tp_out_file_close(&out, &err);
 		}
 	}
+	const bool none = !code && !counts.calls && traces[1].thread_count;
 	tp_tracefile_close(&traces[0]);
 	tp_tracefile_close(&traces[1]);
 	if (code)
 		return tp_command_fail(&err);
-	*damaged |= !counts.calls;
-	warn_of(&counts);
+	*damaged |= none;
+	warn_of(&counts, none);
 	if (!quiet)
 		tell(&counts, output);
 	return TP_EXIT_DONE;

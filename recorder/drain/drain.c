@@ -153,6 +153,15 @@ static void find_name(uint64_t pid, struct teeperf_thread *thread)
 		memcpy(thread->name, name, sizeof(name));
 }
 
+// A program that was started is not the first process of this machine: one that says so is an
+// enclave, or of a world of its own.
+static bool is_foreign(struct tp_drain *drain)
+{
+	if (drain->started && tp_load_relaxed(&drain->region->header->pid) == 1)
+		tp_store32_release(&drain->foreign, true);
+	return drain->foreign;
+}
+
 // Whether the name is the thread's own word at its end, or at that of the process; its first word
 // may be old.
 static bool has_told_last(const struct teeperf_thread *thread)
@@ -164,7 +173,7 @@ static bool has_told_last(const struct teeperf_thread *thread)
 static void look_at_names(struct tp_drain *drain)
 {
 	const uint64_t now = tp_clock_monotonic_ns();
-	if (drain->foreign || now < drain->names_ns)
+	if (is_foreign(drain) || now < drain->names_ns)
 		return;
 	drain->names_ns = now + NAMES_MS * MS;
 	const uint64_t pid = tp_load_relaxed(&drain->region->header->pid);
@@ -183,6 +192,7 @@ static uint32_t copy_threads(struct tp_drain *drain)
 	const struct tp_region *region = drain->region;
 	const uint64_t pid = tp_load_relaxed(&region->header->pid);
 	const uint32_t count = tp_region_thread_count(region);
+	const bool foreign = is_foreign(drain);
 	for (uint32_t i = 0; i < count; i++) {
 		struct teeperf_thread *copy = &drain->threads[i];
 		const struct teeperf_thread before = *copy;
@@ -194,7 +204,7 @@ static uint32_t copy_threads(struct tp_drain *drain)
 			continue;
 		if (before.os_tid == copy->os_tid && before.name[0])
 			memcpy(copy->name, before.name, sizeof(copy->name));
-		if (!drain->foreign)
+		if (!foreign)
 			find_name(pid, copy);
 	}
 	return count;
@@ -231,7 +241,7 @@ static void meet_process(struct tp_drain *drain)
 static void take_sched(struct tp_drain *drain)
 {
 	const uint64_t pid = tp_load_relaxed(&drain->region->header->pid);
-	tp_sched_take(&drain->sched, drain->foreign || pid > INT_MAX ? 0 : (pid_t)pid);
+	tp_sched_take(&drain->sched, is_foreign(drain) || pid > INT_MAX ? 0 : (pid_t)pid);
 }
 
 // All that have been taken, in mode ring those that are kept.

@@ -65,6 +65,9 @@ for port in sgxsdk openenclave; do
 			expect 7 "$TEEPERF" record -o $port.trace \
 				--clock soft -- ./$port $rounds $threads
 			counts $port.trace $threads $((threads * rounds / 100))
+			# An enclave says that it is process 1: not the one of this machine.
+			[ -z "$(sed -n '2,$p' out | cut -d, -f3 | tr -d '\n')" ] ||
+				fail "threads have names of another process: $(cat out)"
 		done
 	done
 	# More thread control structures than there is room for: what they lose is counted.
