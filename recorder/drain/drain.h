@@ -151,7 +151,7 @@ struct tp_drain {
 	bool start_off; /* recording begins switched off */
 	/* 1: process and thread ids in the log are not this machine's; other threads may load it */
 	uint32_t foreign;
-	bool started; /* the program was, by us */
+	bool started;        /* the program was, by us */
 	pid_t process;       /* whose log it is, 0: the one that the log names */
 	bool process_is_old; /* it was another program before */
 	/*
